@@ -2,7 +2,7 @@ import { scaleRuns } from '@parley/core/testing';
 import fc from 'fast-check';
 
 /**
- * Property tests use the same cases each time, so that a failure was caused by the change at hand.
+ * Property tests use the same cases each time, so that a failure is caused by the current change.
  * `npm run soak:properties` looks for new cases, five times as many, with a seed from the clock
  * that a failure prints.
  */

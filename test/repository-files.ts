@@ -21,8 +21,8 @@ export function repositoryFiles(): string[] {
 }
 
 /**
- * Converts a line of `.gitignore`: a name anywhere, or a path from the root; a trailing slash means
- * a folder.
+ * Converts a line of `.gitignore`: a name in any folder, or a path from the root; a trailing slash
+ * means a folder.
  */
 function patternOf(line: string): RegExp {
   const name = line.replace(/^\//, '').replace(/[.+]/g, '\\$&').replaceAll('*', '[^/]*');

@@ -30,8 +30,8 @@ interface Row {
 
 const CHATS = 50;
 /**
- * The load before memory is read: the number of chats that always wait for an answer, and the
- * number of all messages.
+ * The load before memory is read: the number of chats with one waiting message each, and the number
+ * of all messages.
  */
 const LOAD = { chats: 200, messages: 1_200, withinMs: 600_000 };
 const REST_MS = 60_000;
@@ -163,7 +163,7 @@ async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promi
         }
       });
     }
-    // Measures all of them while they are idle during the same minute.
+    // Measures all subjects while they are idle during the same minute.
     await using loaded = new AsyncDisposableStack();
     const resting: Subject[] = [];
     for (const name of SUBJECTS) {
@@ -179,7 +179,7 @@ async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promi
   }
 }
 
-/** One person repeatedly writes and waits: ms from the message to the arrival of the answer. */
+/** One person repeatedly writes and waits; in ms from the message to the arrival of the answer. */
 async function measureLatency(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
   await inTurns(room, rounds.latency, async ({ name }, telegram) => {
     await telegram.oneByOne(rounds.messages.warmUp);
@@ -190,7 +190,8 @@ async function measureLatency(room: BenchRoom, rounds: Rounds, note: Note): Prom
 }
 
 /**
- * Answers per second while each of 50 chats always waits for one, and the processor time of each.
+ * Answers per second while each of 50 chats always waits for one, and the processor time of each
+ * answer.
  */
 async function measureThroughput(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
   const { throughput, warmUp } = rounds.messages;
@@ -208,7 +209,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The table for people: medians, and Parley's minimum and maximum over all rounds. */
+/** The printed table: medians, and Parley's minimum and maximum over all rounds. */
 export function renderBeside(figures: readonly BesideFigure[]): string {
   const head = [
     '',

@@ -81,7 +81,7 @@ async function startOnce(data: string, peers: readonly Peer[], idleMs: number) {
 
 const median = (values: readonly number[]) => quantile(values, 0.5);
 
-/** The costs as a table for people. */
+/** The costs as a printed table. */
 export function renderChannels(costs: readonly ChannelCost[]): string {
   const rows = costs.map(
     ({ channels, bannerMs, connectedMs, memoryMb }) =>

@@ -23,11 +23,10 @@ export interface PastCost {
   /** As Parley does it: the summary and what came after it, or the newest entries that fit. */
   readonly summedUp: Spread;
   readonly newest: Spread;
-  /** The whole history. */
+  /** Reading the whole history. */
   readonly everything: Spread;
 }
 
-/** All results of the section. */
 export interface ContextFigures {
   readonly compacting: TalkCost;
   readonly leavingOut: TalkCost;
@@ -123,7 +122,7 @@ async function writeSummary(store: Store, reaches: number): Promise<void> {
  */
 const LINEAR = 1.5;
 
-/** The tables of the context section, for people. */
+/** The printed tables of the context section. */
 export function renderContext({ compacting, leavingOut, pasts }: ContextFigures): string {
   const title = `${TURNS} turns, a window of ${WINDOW} tokens`;
   const ways = [
@@ -175,7 +174,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The cost of a whole conversation, in tokens of requests; answers cost the same for everyone. */
+/** The cost of a whole conversation in request tokens; answers cost the same for all variants. */
 export interface TalkCost {
   /** The tokens of each turn, in order. */
   readonly turns: readonly number[];
@@ -185,7 +184,7 @@ export interface TalkCost {
   readonly everything: readonly number[];
 }
 
-/** The context window assumed for an unknown model, and how much history an installation shows. */
+/** The context window assumed for an unknown model, and the number of history entries shown. */
 export const WINDOW = 32_768;
 const HISTORY: HistoryLimits = { entries: 400, tokens: 24_000 };
 const MINUTE = 60_000;

@@ -55,7 +55,7 @@ const ALL: readonly Topology[] = [
   { kind: 'roles', workers: 4 },
 ];
 
-/** With this few concurrent turns, the model is the limit, not the machine. */
+/** With few concurrent turns, the model is the limit, not the machine. */
 const LOADS: readonly Load[] = [
   { title: 'few turns at a time', modelMs: 200, concurrency: 8, chats: 100, topologies: ALL },
   { title: 'as installed', modelMs: 200, concurrency: undefined, chats: 200, topologies: ALL },

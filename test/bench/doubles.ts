@@ -5,12 +5,12 @@ const TelegramLocation = z.object({ apiRoot: z.string(), token: z.string() });
 const ModelPlace = z.object({ baseUrl: z.string() });
 const Load = z.object({ latencies: z.array(z.number()), ms: z.number() });
 /**
- * What people who wrote concurrently saw: ms from writing to the arrival of each answer, and the
- * total time.
+ * The latencies of people who wrote concurrently, in ms from writing to the arrival of each answer,
+ * and the total time.
  */
 export type Load = z.infer<typeof Load>;
 const Steady = z.object({ latencies: z.array(z.number()), unanswered: z.number() });
-/** What people who write occasionally saw. */
+/** The latencies of people who write occasionally. */
 export type Steady = z.infer<typeof Steady>;
 
 /** A Telegram for one bot, with people who write to it. */
@@ -69,7 +69,7 @@ export async function startModelSide(latencyMs = 0) {
   return { ...ModelPlace.parse(await child.ask()), close: child.close };
 }
 
-/** What others do while quiet people are observed. */
+/** A disturbance by others while quiet people are observed. */
 export const Disturbance = z.discriminatedUnion('kind', [
   /** One chat writes this many messages at this rate. */
   z.object({ kind: z.literal('flood'), messages: z.int(), perSecond: z.number() }),

@@ -15,7 +15,7 @@ import { quantile, round, table } from './report.ts';
 import type { Rounds } from './rounds.ts';
 import { inNewFolder, settingsFor } from './subjects.ts';
 
-/** What quiet people experienced with and without a disturbance elsewhere. */
+/** The latencies of quiet people with and without a disturbance elsewhere. */
 export interface FairnessFigures {
   readonly topology: string;
   readonly disturbance: string;
@@ -28,13 +28,13 @@ export interface FairnessFigures {
   readonly normalMb: number;
   readonly peakMb: number;
   /**
-   * Whether they share the disturbed resource, so that they must notice; then the time afterwards
-   * counts.
+   * Whether the quiet people share the disturbed resource and are therefore affected; then the time
+   * afterwards counts.
    */
   readonly shared: boolean;
 }
 
-/** What a disturbance can act on. */
+/** The components that a disturbance can affect. */
 interface Site {
   readonly telegram: TelegramSide;
   readonly installation: Installation;
@@ -58,7 +58,7 @@ const SPREAD: Topology = { kind: 'roles', workers: 2 };
 const BOTH = [EMBEDDED, SPREAD];
 
 /**
- * How long the platform refuses, in s. In practice it may be five minutes, with the same effect.
+ * How long the platform refuses, in s. In production it may be five minutes, with the same effect.
  */
 const LIMITED_S = 45;
 const DISK_FULL_MS = 10_000;
@@ -220,7 +220,7 @@ function settingsWithGroup(where: Parameters<typeof settingsFor>[0]): object {
   return { ...settings, channels: { telegram: { ...settings.channels.telegram, access } } };
 }
 
-/** How many times slower the others may become. */
+/** The maximum slowdown factor for the others. */
 const LIMIT = 2;
 
 /** How quiet people are affected by disturbances elsewhere. */

@@ -17,7 +17,7 @@ export interface BeatDays {
   readonly runs: Readonly<Record<string, number>>;
   /** Runs by task. */
   readonly tasks: Readonly<Record<string, number>>;
-  /** What the owner was told. */
+  /** The alerts sent to the owner. */
   readonly alerts: readonly string[];
   /** Tokens of one run's request, and of an owner's turn in a new session. */
   readonly beatTokens: number;
@@ -27,7 +27,7 @@ export interface BeatDays {
 
 /**
  * The alternative: every 30 minutes, all tasks are given to the model in the owner's own session,
- * with its history. The owner's messages are not counted.
+ * with its history. Messages of the owner are not counted.
  */
 export interface SharedSession {
   readonly calls: number;
@@ -68,7 +68,7 @@ export async function beatDays(days: number, settings: object = {}): Promise<Bea
   }
 }
 
-/** Runs every heartbeat until then; returns their number. */
+/** Runs every heartbeat until the given time; returns their number. */
 async function live(parley: IdleRuntime, end: number): Promise<number> {
   let beats = -1;
   for (let next: number | null = parley.now(); next !== null && next <= end; ) {
@@ -138,7 +138,7 @@ function countOf(names: readonly string[]): Readonly<Record<string, number>> {
   return counts;
 }
 
-/** The tables of the heartbeat section, for people. */
+/** The printed tables of the heartbeat section. */
 export function renderHeartbeat(figures: BeatDays): string {
   const { days, beats, runs, tasks, beatTokens, turnTokens, shared, tokensOfADay } = figures;
   const ways = [

@@ -114,7 +114,7 @@ async function measureOne(one: Idle, modelUrl: string, idleMs: number): Promise<
   });
 }
 
-/** The cost of an idle installation, as a table for people. */
+/** The printed table of the idle cost. */
 export function renderIdle(figures: readonly IdleFigures[]): string {
   const head = [
     'nobody writes',

@@ -49,7 +49,7 @@ export function tokenOf({ data }: Installation): string {
 export interface Wanted {
   readonly topology: Topology;
   readonly folder: string;
-  /** Where the data folder is created; in `folder` when absent. */
+  /** Where the data folder is created; by default in `folder`. */
   readonly dataIn?: string | undefined;
   readonly settings: object;
   readonly nodeArguments?: readonly string[];

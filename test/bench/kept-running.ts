@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartedProcess } from './processes.ts';
 
-/** The delay before a bot that ended by itself is started again, in ms. */
+/** The delay before a bot that exited by itself is restarted, in ms. */
 const RESTART_DELAY_MS = 300;
 
-/** A bot that is started again whenever it has ended, as by a supervisor. */
+/** A bot that is restarted whenever it exits, as by a supervisor. */
 export class KeptRunning {
   readonly #start: () => StartedProcess;
   readonly #keeping: Promise<void>;
@@ -12,7 +12,7 @@ export class KeptRunning {
   #isKilled = false;
   #isLetGo = false;
   kills = 0;
-  /** How often it ended without being killed. */
+  /** The number of exits without a kill. */
   crashes = 0;
 
   constructor(start: () => StartedProcess) {
@@ -32,11 +32,11 @@ export class KeptRunning {
     try {
       process.kill(this.#process.pid, 'SIGKILL');
     } catch {
-      // It has ended by itself and is about to be started again.
+      // The bot has exited by itself and is about to be restarted.
     }
   }
 
-  /** Ends it and does not start it again. */
+  /** Ends the bot and does not restart it. */
   async stop(): Promise<void> {
     this.#isLetGo = true;
     await this.#process.stop();

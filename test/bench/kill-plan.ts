@@ -7,21 +7,23 @@ export interface KillScale {
   readonly kills: number;
   /** Half of the chats are direct ones, the others are threads. */
   readonly chats: number;
-  /** How long people ask, in ms. */
+  /** How long people ask questions, in ms. */
   readonly askMs: number;
-  /** The platform's waits before it delivers an event again, in ms. */
+  /** The pauses before the platform redelivers an event, in ms. */
   readonly retryMs: readonly number[];
-  /** Everything is over when a bot has sent nothing for this long after the last retry, in ms. */
+  /**
+   * The comparison ends when a bot has sent no message for this long after the last retry, in ms.
+   */
   readonly quietMs: number;
 }
 
-/** Who asks what when, and when the bots are killed; in ms after the beginning, in order. */
+/** The schedule of questions and kills, in ms after the start and in order. */
 export interface KillPlan {
   readonly questions: readonly { readonly atMs: number; readonly question: Question }[];
   readonly killsAtMs: readonly number[];
 }
 
-/** Plans questions at random times, and one kill at a random moment of each stretch of time. */
+/** Plans questions at random times, and one kill at a random moment of each interval. */
 export function planKills(scale: KillScale, seed: number): KillPlan {
   const { questions, kills, chats, askMs } = scale;
   const chance = chanceFrom(seed);

@@ -20,23 +20,23 @@ import {
 } from './slack-subjects.ts';
 import { inNewFolder } from './subjects.ts';
 
-// Bots of Slack that are killed at the same moments while the same people ask the same questions.
+// Slack bots that are killed at the same moments while the same people ask the same questions.
 
-/** What became of the questions to one bot. */
+/** The results of one bot. */
 export interface KillTally {
   readonly subject: SlackSubject;
   readonly questions: number;
   readonly kills: number;
   readonly answered: number;
-  /** Questions without an answer, of which the bot does not say that it may have arrived. */
+  /** Questions without an answer and without a notice that the answer may have arrived. */
   readonly lost: number;
   /** Questions that were answered twice. */
   readonly doubled: number;
-  /** Answers of which the bot says that they may have arrived. */
+  /** Answers that the bot reports as possibly delivered. */
   readonly uncertain: number;
-  /** How often the model was asked. */
+  /** The number of model requests. */
   readonly requests: number;
-  /** How often the bot ended without being killed. */
+  /** The number of exits without a kill. */
   readonly crashes: number;
 }
 
@@ -51,7 +51,7 @@ export interface KillFigures {
 const THINKING_MS = 1_000;
 const POLL_INTERVAL_MS = 1_000;
 
-/** Kills all bots by the same plan, at the same time. */
+/** Kills all bots by the same schedule, at the same time. */
 export async function measureKills(scale: KillScale, seed = 1): Promise<KillFigures> {
   const began = Date.now();
   const plan = planKills(scale, seed);
@@ -70,7 +70,7 @@ export async function measureKills(scale: KillScale, seed = 1): Promise<KillFigu
   return { scale, seed, ms: Date.now() - began, tallies };
 }
 
-/** Lets people ask and kills the bots, each when the plan says so. */
+/** Runs the questions and kills of the schedule. */
 async function follow(
   { questions, killsAtMs }: KillPlan,
   sides: readonly KilledSide[],
@@ -101,7 +101,7 @@ interface SideParts {
   readonly bot: KeptRunning;
 }
 
-/** One bot with a Slack, a model and, where it needs one, a Redis of its own. */
+/** One bot with its own Slack double, model double and, if needed, Redis. */
 class KilledSide {
   readonly #parts: SideParts;
   readonly #rooms: ReadonlyMap<number, SlackRoom>;
@@ -158,8 +158,8 @@ class KilledSide {
   }
 
   /**
-   * Resolves when every question has an answer, or when Slack delivers nothing again and the bot
-   * has not asked the model for a while.
+   * Resolves when every question has an answer, or when Slack redelivers nothing and the bot has
+   * not called the model for a while.
    */
   async untilOver(): Promise<void> {
     const { scale, model } = this.#parts;
@@ -220,7 +220,7 @@ class KilledSide {
   }
 }
 
-/** Names the questions of the newest message, without what Parley writes above it. */
+/** Finds the questions in the newest message, ignoring the context that Parley adds above it. */
 function replyTo({ messages }: ChatRequest, reply: number): string {
   const newest = textOf(messages.findLast(({ role }) => role === 'user'));
   const asked = questionsIn(newest.split('</message-context>').at(-1) ?? '');
@@ -234,7 +234,7 @@ const TITLES: Readonly<Record<SlackSubject, string>> = {
   'chat-sdk-after': 'Chat SDK, acknowledging after the handler',
 };
 
-/** The table for people. */
+/** The printed table. */
 export function renderKills({ scale, seed, ms, tallies }: KillFigures): string {
   const { questions, kills, chats } = scale;
   const rows: readonly (readonly [title: string, of: (tally: KillTally) => number])[] = [

@@ -24,7 +24,7 @@ import type { BenchRoom } from './subjects.ts';
 
 type Measure = (rounds: Rounds, room: BenchRoom) => Promise<Measured>;
 
-/** The result of a section: for programs, and as a table for people. */
+/** The result of a section, as data and as a printed table. */
 interface Measured {
   readonly figures: unknown;
   readonly text: string;
@@ -73,7 +73,7 @@ if (values.help) {
   console.log(usage());
   process.exit();
 }
-// The bundle is what users run.
+// Uses the bundle, because that is what users run.
 await buildBundle();
 // Child processes end together with this one.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
@@ -121,7 +121,7 @@ function beside(sections: readonly BesideSection[]): Measure {
   return section((rounds, room) => measureBeside(sections, rounds, room), renderBeside);
 }
 
-/** Throws when it is not the name of a section. */
+/** Throws for an unknown section name. */
 function measureNamed(name: string): Measure {
   const measure = name === 'beside' ? beside(BESIDE_SECTIONS) : (TABLES[name] ?? LONG[name]);
   if (measure !== undefined) return measure;

@@ -7,7 +7,9 @@ import {
   loadParley,
 } from './converters.ts';
 
-/** What to convert, and how often. The first text is used for the first call. */
+/**
+ * The texts to convert, and the number of conversions. The first text is used for the first call.
+ */
 export interface MarkupOrder {
   readonly converter: ConverterName | 'discord' | 'whatsapp' | 'plain' | 'html';
   readonly texts: readonly string[];
@@ -37,7 +39,7 @@ process.on('message', async (order: MarkupOrder) => {
 });
 
 async function measure(order: MarkupOrder): Promise<MarkupTimes> {
-  // Parley turns it on by itself; here all converters have it.
+  // Parley enables the compile cache itself; this benchmark enables it for all converters.
   enableCompileCache(order.compileCache);
   const before = performance.now();
   const convert = await load(order.converter);

@@ -54,7 +54,7 @@ function count(fates: Fates, words: readonly string[], texts: readonly string[] 
   if (words.some((word) => !seen.has(word))) fates.lossy += 1;
 }
 
-/** What people would see, message by message; undefined if Telegram refuses. */
+/** The text visible to people, message by message; undefined if Telegram refuses it. */
 function read(
   convert: Convert,
   markdown: string,

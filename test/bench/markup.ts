@@ -100,7 +100,7 @@ function answerOf(length: number): string {
   return text.slice(0, text.indexOf('\n\n', length));
 }
 
-/** The tables of the markup section, for people. */
+/** The printed tables of the markup section. */
 export function renderMarkup({ telegram, dialects, fates }: MarkupFigures): string {
   const { generated, answers } = fates;
   const beside = [

@@ -142,7 +142,7 @@ function spreadOf(values: readonly number[]): SearchSpread {
 /** The aim for 99 of 100 searches, in ms. */
 const AIM = 10;
 
-/** The table of the memory-search section, for people. */
+/** The printed table of the memory-search section. */
 export function renderMemorySearch({ first, costs }: MemorySearchFigures): string {
   const title = `${NOTES} notes in three languages, ${QUESTIONS} questions, ms`;
   const head = ['median', 'p95', 'p99', 'most', 'processor p99', 'aim', ''];

@@ -6,7 +6,7 @@ import { z } from 'zod';
 // Makes model calls with one of the compared clients, in a separate process, and reports the
 // processor time per call, user and system, of all threads.
 
-/** The order for this process. */
+/** The task of this process. */
 export const CallOrder = z.object({
   client: z.enum(['parley', 'parley, nothing kept', 'ai-sdk']),
   baseUrl: z.string(),
@@ -79,7 +79,7 @@ function historyOf(nth: number): ModelRequest['messages'] {
   }));
 }
 
-/** A call at this level as in the documentation of the AI SDK. */
+/** A call at this API level as in the documentation of the AI SDK. */
 function sdkCaller(baseURL: string): (nth: number) => Promise<void> {
   const provider = createOpenAICompatible({ name: 'double', baseURL, includeUsage: true });
   const model = provider.chatModel('double');

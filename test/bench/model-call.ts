@@ -39,7 +39,7 @@ async function measureOne(order: CallOrder, { nodeArguments }: BenchRoom): Promi
   }
 }
 
-/** The table for people. */
+/** The printed table. */
 export function renderModelCall(figures: readonly ClientFigure[]): string {
   const rows = figures.map(({ client, us }) => [
     client,

@@ -63,12 +63,12 @@ export async function sideBySide(
   return { latencies, ms: preciseNow() - startedAt };
 }
 
-/** The longest wait for an answer that is only late, in ms. */
+/** The longest wait for an answer that is merely late, in ms. */
 const LATEST_MS = 75_000;
 
 /**
- * Quiet people, each in a separate chat. Messages for others in the meantime do not count. A person
- * who gets no answer within 75 s is counted and asks no more.
+ * Quiet people, each in a separate chat. Messages for others do not count in the meantime. A person
+ * who gets no answer within 75 s is counted and asks no further questions.
  */
 export async function steady(
   { double, listen }: Crowd,
@@ -84,7 +84,7 @@ export async function steady(
   let unanswered = 0;
   const person = async (chat: number): Promise<void> => {
     for (let number = 1; ; number += 1) {
-      // The pauses vary, so that people do not write in step.
+      // The pauses vary, so that people do not write in lockstep.
       await pause(pauseMs * (0.5 + Math.random()));
       if (preciseNow() >= until) return;
       const writtenAt = preciseNow();
@@ -140,7 +140,7 @@ export function disturb(double: TelegramDouble, disturbance: Disturbance): void 
   }
 }
 
-/** One person sends many large documents together. */
+/** One person sends many large documents at once. */
 function sendFiles(double: TelegramDouble, files: number, megabytes: number): void {
   const bytes = new Uint8Array(megabytes * 1_000_000).fill(32);
   for (let nth = 1; nth <= files; nth += 1) {

@@ -9,15 +9,15 @@ export function preciseNow(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** A program to start, and where. */
+/** A program to start, with its folder. */
 export interface Program {
-  /** Names its log in the folder. */
+  /** Used for the name of its log file. */
   readonly name: string;
   readonly folder: string;
   /** The arguments of node: flags, the file, its arguments. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What it writes to standard output once it works. */
+  /** The text that the program writes to standard output when it is ready. */
   readonly readyLine: string;
 }
 
@@ -25,13 +25,13 @@ export interface Program {
 export interface StartedProcess {
   readonly pid: number;
   readonly spawnedAt: number;
-  /** When it reported that it is ready. */
+  /** The time at which the process reported that it is ready. */
   readonly readyAt: Promise<number>;
   /** Its standard output so far. */
   output(): string;
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when the process has exited for any reason. */
   readonly ended: Promise<void>;
-  /** Ends it by SIGTERM, as a supervisor does. */
+  /** Ends the process by SIGTERM, as a supervisor does. */
   stop(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function startProcess({ name, folder, args, env, readyLine }: Program): S
     stdio: ['ignore', 'pipe', log],
   });
   closeSync(log);
-  // A failing benchmark leaves no process behind.
+  // A failing benchmark leaves no child process running.
   const end = () => void child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
@@ -75,7 +75,7 @@ export function startProcess({ name, folder, args, env, readyLine }: Program): S
     output += chunk;
   });
   const readyAt = lineSeen(child, readyLine, () => output, errors);
-  readyAt.catch(() => {}); // Callers that do not wait for it learn of a failure from the double.
+  readyAt.catch(() => {}); // Callers that do not wait for the result receive its failure from the double.
   if (child.pid === undefined) throw new Error(`${name} could not be started.`);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const { pid } = child;
@@ -204,7 +204,10 @@ const Told = z.union([z.object({ result: z.unknown() }), z.object({ failure: z.s
 
 /** A program of this folder that runs alongside and answers requests, one at a time. */
 export interface ChildProgram {
-  /** The result of a request; without one, the greeting. Rejects with the error there. */
+  /**
+   * The result of a request, or the greeting for the initial one. Rejects with the error raised in
+   * the program.
+   */
   ask(order?: object): Promise<unknown>;
   close(): Promise<void>;
 }

@@ -206,7 +206,7 @@ function modelThat(sees: (request: ModelRequest) => void): ChatModel {
   };
 }
 
-/** A message of the owner. */
+/** A message from the owner. */
 export function messageOf(nth: number, now: number, text = QUESTION): AdmittedMessage {
   const place = { channel: 'telegram', account: 'default' } as const;
   return {

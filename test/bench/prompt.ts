@@ -24,7 +24,7 @@ export interface Spread {
   readonly p95: number;
 }
 
-/** The cost of one layout. */
+/** The costs of one layout. */
 export interface LayoutCost {
   readonly layout: string;
   /** Only the prompt, when nothing has changed. */
@@ -199,7 +199,7 @@ function sharedPrefix(earlier: string, later: string): number {
 /** The aims: ms at the median, and the minimum share of a prompt that stays the same. */
 const AIMS = { warm: 1, changed: 10, shared: 0.95 } as const;
 
-/** The tables of the prompt section, for people. */
+/** The printed tables of the prompt section. */
 export function renderPrompt({ layouts, newSession, cold, bare }: PromptFigures): string {
   const [standard] = layouts;
   if (standard === undefined) throw new Error('No layout was measured.');

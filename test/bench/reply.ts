@@ -31,7 +31,7 @@ export async function measureReply(rounds: Rounds): Promise<ReplyFigures> {
   return { tables, idle };
 }
 
-/** The tables for people, and whether the aims were met. */
+/** The printed tables, and whether the aims were met. */
 export function renderReply({ tables, idle }: ReplyFigures): string {
   const scale = tables.flatMap(({ figures }) => figures).find(({ workers }) => workers === 1);
   const [still] = idle;

@@ -20,7 +20,7 @@ export function table(rows: readonly (readonly string[])[]): string {
   return [head, rule, ...body].map(line).join('\n');
 }
 
-/** Describes the machine, with a warning when it was busy. */
+/** Describes the machine, and warns when it was busy. */
 export function renderMachine(machine: MachineFacts): string {
   const { cores, cpu, memoryGb, node, commit, load } = machine;
   const facts = `${cores} cores of ${cpu}, ${memoryGb} GB, Node ${node}, Parley ${commit}, load ${load.toFixed(2)} at the start`;
@@ -28,7 +28,7 @@ export function renderMachine(machine: MachineFacts): string {
   return `${facts}\nWARNING: the machine was busy with other things (load above ${QUIET_LOAD}); take these figures as an upper bound of time.`;
 }
 
-/** Three significant digits, as the noise allows no more. */
+/** Three significant digits, because the noise allows no more. */
 export function round(value: number): string {
   if (value >= 100) return value.toFixed(0);
   if (value >= 10) return value.toFixed(1);
@@ -42,7 +42,7 @@ export interface Summary {
   readonly most: number;
 }
 
-/** Summarizes rounds. Throws when there are none. */
+/** Throws for an empty list. */
 export function summarise(values: readonly number[]): Summary {
   return { median: quantile(values, 0.5), least: quantile(values, 0), most: quantile(values, 1) };
 }
@@ -66,7 +66,7 @@ export function slope(xs: readonly number[], ys: readonly number[]): number {
   return above / xs.reduce((sum, x) => sum + (x - meanX) ** 2, 0);
 }
 
-/** What the results depend on besides the code. */
+/** Conditions that affect the results besides the code. */
 export interface MachineFacts {
   readonly cores: number;
   readonly cpu: string;
@@ -98,6 +98,6 @@ function commit(): string {
     const options = { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' } as const;
     return execFileSync('git', ['describe', '--always', '--dirty'], options).trim();
   } catch {
-    return 'unknown'; // A copy without a Git folder can be measured as well.
+    return 'unknown'; // A copy without a Git folder can be measured, too.
   }
 }

@@ -41,7 +41,7 @@ export interface Rounds {
   readonly fairnessMs: number;
   /** How long a day of the soak takes. */
   readonly minutes: number;
-  /** How often the bots of Slack are killed, and how much they are asked. */
+  /** The number of kills of the Slack bots, and the number of questions. */
   readonly kills: KillScale;
 }
 
@@ -64,7 +64,7 @@ export const FULL: Rounds = {
   minutes: 20,
   kills: {
     ...{ questions: 2_400, kills: 40, chats: 80, askMs: 20 * 60_000 },
-    // Slack's own: at once, after a minute and after five minutes.
+    // Slack's own schedule: immediately, after a minute and after five minutes.
     ...{ retryMs: [0, 60_000, 300_000], quietMs: 100_000 },
   },
 };

@@ -6,11 +6,11 @@ import { ENDED, type EndedPart, readEnded } from '../crash/stored.ts';
 import { npmStart, type StartedProcess, startProcess } from './processes.ts';
 import { writeSettings } from './subjects.ts';
 
-/** The bots of Slack that are killed. */
+/** The Slack bots that are killed. */
 export const SLACK_SUBJECTS = ['parley', 'chat-sdk', 'chat-sdk-after'] as const;
 export type SlackSubject = (typeof SLACK_SUBJECTS)[number];
 
-/** Where a bot of Slack runs. Its port stays the same, because Slack knows the address. */
+/** The environment of a Slack bot. Its port stays the same, because Slack knows the address. */
 export interface SlackBotOptions {
   readonly folder: string;
   readonly port: number;
@@ -30,7 +30,7 @@ export function requestUrl(name: SlackSubject, port: number): string {
   return `http://127.0.0.1:${port}${path}`;
 }
 
-/** The parts whose outcome Parley itself calls unknown; other bots report none. */
+/** The parts whose outcome Parley itself reports as unknown; other bots report none. */
 export function uncertainParts(name: SlackSubject, folder: string): readonly EndedPart[] {
   const file = join(folder, 'data/parley.db');
   if (name !== 'parley' || !existsSync(file)) return [];
@@ -75,7 +75,7 @@ function startChatSdk(
       ...{ SLACK_API_URL: apiUrl, SLACK_BOT_TOKEN: botToken, SLACK_SIGNING_SECRET: signingSecret },
       ...{ MODEL_URL: modelUrl, REDIS_URL: redisUrl, PORT: String(port) },
       ANSWERS: name === 'chat-sdk-after' ? 'after' : 'at-once',
-      // Parley turns it on by itself.
+      // Parley enables the compile cache itself.
       NODE_COMPILE_CACHE: join(folder, 'tmp/node-compile-cache'),
     },
     readyLine: 'ready',

@@ -112,7 +112,7 @@ async function watch(installation: Installation, day: Promise<unknown>): Promise
 
 /** Before this share of the run is over, a process still warms up and fills its caches. */
 const WARM_UP = 0.4;
-/** How much a day may add to memory before it counts as growing, in MB. */
+/** The memory growth in a day, in MB, above which memory counts as growing. */
 const FLAT_MB = 12;
 
 /** Memory, files and tables over a day. */

@@ -81,7 +81,7 @@ function flagsOfStart(): string[] {
   );
 }
 
-/** The table for people. */
+/** The printed table. */
 export function renderStages(figures: readonly StageFigure[]): string {
   const head = ['one message alone, µs of processor time', 'µs', 'budget', '', 'passings'];
   const row = (name: string, us: number, budget: number, passings: string) => {

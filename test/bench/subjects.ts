@@ -12,13 +12,17 @@ import { type RedisSide, startRedisSide } from './servers.ts';
 export const SUBJECTS = ['parley', 'least', 'library', 'chat-sdk', 'bare'] as const;
 export type SubjectName = (typeof SUBJECTS)[number];
 
-/** A running subject; `pids` are its process and, for Chat SDK, that of its Redis. */
+/**
+ * A running subject; `pids` are its process and, for the Chat SDK bot, the process of its Redis.
+ */
 export interface Subject extends StartedProcess {
   readonly name: SubjectName;
   readonly pids: readonly number[];
 }
 
-/** Where a subject runs. Whether `folder` is kept between starts determines what is warm. */
+/**
+ * The environment of a subject. Whether `folder` is kept between starts determines what is warm.
+ */
 export interface Surroundings {
   readonly folder: string;
   readonly telegram: TelegramSide;
@@ -50,7 +54,7 @@ export function startSubject(name: SubjectName, where: Surroundings): Subject {
 
 /**
  * Runs `measure` for each subject, `rounds` times alternating, so that other load on the machine
- * affects all alike. Each time with a new process, a new Telegram, and a new folder.
+ * affects all alike. Each measurement gets a new process, a new Telegram and a new folder.
  */
 export async function inTurns(
   room: BenchRoom,
@@ -114,13 +118,13 @@ export function settingsFor({ telegram, modelUrl }: Pick<Surroundings, 'telegram
       telegram: {
         token: telegram.token,
         apiRoot: telegram.apiRoot,
-        // The other bots do not limit their rate either.
+        // The other bots have no rate limit either.
         pace: false,
         access: { direct: 'open' },
       },
     },
     http: { port: 0 },
-    // The load of a whole day comes from few people.
+    // A few people create the load of a whole day.
     spend: { perStrangerDaily: 'off' },
   };
 }
@@ -154,7 +158,7 @@ function bot(name: keyof typeof BOTS, { folder, telegram, modelUrl, redis }: Sur
     MODEL_URL: modelUrl,
     DATABASE: join(folder, 'bot.db'),
     REDIS_URL: redis?.url ?? '',
-    // Parley turns it on by itself.
+    // Parley enables the compile cache itself.
     NODE_COMPILE_CACHE: join(folder, 'tmp/node-compile-cache'),
   };
   return { args: [join(import.meta.dirname, 'bots', BOTS[name])], env, readyLine: 'ready' };

@@ -18,7 +18,7 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 /** Steps in each direction, including back to the real time. */
 const STEPS = [-HOUR_MS, HOUR_MS, HOUR_MS, -HOUR_MS, -YEAR_MS, YEAR_MS, YEAR_MS, -YEAR_MS];
 /**
- * One after another for one installation: a start takes a second, and losing leases takes longer.
+ * The steps share one installation, because a start takes a second and losing leases takes longer.
  */
 const STEPS_OF_EACH = [
   ...[[-YEAR_MS, YEAR_MS], [HOUR_MS]].filter((_, nth) => isDueToday(nth, 2)),
@@ -31,13 +31,13 @@ const STEPS_OF_EACH = [
  */
 const ANSWERED_WITHIN_MS = 100_000;
 /**
- * Shown in a chat when a busy machine paused past the lease of its account in the middle of a send
- * (D04).
+ * A notice in a chat when a busy machine paused past the lease of its account in the middle of a
+ * send (D04).
  */
 const UNCERTAIN = 'I was interrupted while sending a message';
 
 describe('a clock that is set while messages are in progress', () => {
-  it('[D13] [D05] delays no answer, embedded', async () => {
+  it('[D13] [D05] delays no answer in one process', async () => {
     await using opened = new AsyncDisposableStack();
     const clock = opened.use(takeMachineClock());
     await answersAll(clock, await startScene(opened, {}), STEPS);
@@ -46,7 +46,7 @@ describe('a clock that is set while messages are in progress', () => {
   const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
   describe.skipIf(redisUrl === null || postgresUrl === null)('on PostgreSQL and Redis', () => {
     it.each(STEPS_OF_EACH.map((steps) => ({ steps })))(
-      '[D13] [D05] delays no answer: $steps ms',
+      '[D13] [D05] delays no answer when set by $steps ms',
       async ({ steps }) => {
         await using opened = new AsyncDisposableStack();
         const database = await freshDatabase(postgresUrl ?? '');
@@ -79,7 +79,7 @@ async function answersAll(
   expect(scene.repeated()).toEqual([]);
 }
 
-/** Parley with the rates of Telegram, between a Telegram and a model, all in this process. */
+/** Parley with the rates of Telegram, between a Telegram and a model double, in one process. */
 async function startScene(opened: AsyncDisposableStack, servers: object) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   opened.defer(() => telegram.close());
@@ -110,10 +110,10 @@ async function startScene(opened: AsyncDisposableStack, servers: object) {
   const unanswered = (chat: number) =>
     asked.filter((text) => !said(chat).some((answer) => answer.includes(text)));
   const notices = (chat: number) => said(chat).filter((text) => text.includes(UNCERTAIN));
-  /** More answers are missing there than notices were sent. */
+  /** More answers are missing in this chat than notices were sent. */
   const isOwed = (chat: number) => unanswered(chat).length > notices(chat).length;
   return {
-    /** Everyone says something and gets an answer to it. */
+    /** Everyone writes a message and gets an answer to it. */
     async answers(what: string, meanwhile: () => void): Promise<void> {
       const total = model.total;
       asked.push(`${what}!`);

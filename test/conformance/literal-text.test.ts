@@ -159,7 +159,7 @@ const LINES = WRITTEN.map(oneLine)
 const RUNS = 400;
 
 describe.each(DIALECTS)('%s', (dialect) => {
-  it('[M01] [M05] shows literal text exactly, alone and between words', () => {
+  it('[M01] [M05] shows literal text exactly, both alone and between words', () => {
     const examples = WRITTEN.filter((text) => seen(text) !== '').map((text): [string] => [text]);
     fc.assert(
       fc.property(written, (text) => {
@@ -211,7 +211,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     ['the name of a picture', '![&lt;a&gt;](https://e.org)', '&lt;a&gt;'],
     ['a table', '| &lt; | b |\n|---|---|\n| &amp;lt; | &gt; |', '&lt;'],
   ])(
-    '[M01] shows character references in an answer as they are written: %s',
+    '[M01] shows character references in an answer as written: %s',
     (_what, markdown, shown = markdown) => {
       expect(readIn(dialect, markdown)).toContain(shown);
     },

@@ -17,7 +17,10 @@ export const sampleDocument: fc.Arbitrary<SampleDocument> = fc
  */
 export const mutatedMarkdown: fc.Arbitrary<string> = mutated(sampleDocument);
 
-/** A price before a formula would start it: `$5 and **$10**, or $x$` is a formula up to its end. */
+/**
+ * A price before a formula would start a formula: `$5 and **$10**, or $x$` is a formula up to its
+ * end.
+ */
 function withoutMixedDollars(markdown: string): string {
   return /\$[^\d$\n]/.test(markdown) ? markdown.replaceAll(/\$(?=\d)/g, '€') : markdown;
 }

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 
-/** What the adapters of the Chat SDK send of the text in a message `{ raw: text }`. */
+/** The text that Chat SDK adapters send for a message `{ raw: text }`. */
 const ARRIVES: readonly (readonly [PrintedTarget, (text: string) => unknown])[] = [
   [
     { dialect: 'slack', maxLength: 4_000, unit: 'utf16' },
@@ -29,7 +29,7 @@ const ARRIVES: readonly (readonly [PrintedTarget, (text: string) => unknown])[] 
   ],
 ];
 
-/** What would become a mention on some platform, in every place that text can be in. */
+/** Text that would become a mention on some platform, in every position. */
 const MENTIONS = [
   '@ada',
   '@a',
@@ -46,7 +46,7 @@ const attack = fc
       (text) => text,
       (text) => toLiteralMarkdown(text),
       (text) => `\`${text}\``,
-      // Code that Slack has no marks for, which becomes text.
+      // Slack has no marks for this code, which becomes text.
       (text) => `中\`${text}\`文`,
       (text) => `\`\`${text} \` ${text}\`\``,
       (text) => `\\\` \`${text}\` \\\``,
@@ -80,7 +80,7 @@ const markdown = fc
 
 describe('the text of a part', () => {
   it.each(ARRIVES)(
-    '[M01] [M05] is sent unchanged by the adapter for $dialect, which makes no mention of it',
+    '[M01] [M05] is sent unchanged by the adapter for $dialect, which creates no mention',
     (target, send) => {
       fc.assert(
         fc.property(markdown, (source) => {

@@ -15,11 +15,11 @@ import { seenCharacters } from './markup/visible.ts';
 const [ROOMY, ...TIGHT] = [2_000, 60, 24];
 
 /**
- * Where people deliberately see something other than CommonMark's HTML, and in how many examples:
- * HTML is shown as written, and so are a character reference outside addresses, a definition that
- * nothing refers to, `*` between letters or digits, and a heading underlined with one or two
- * characters; a link without text shows its address. The numbers are exact, so that the list cannot
- * grow unnoticed.
+ * Why the visible text deliberately differs from CommonMark's HTML, and in how many examples: HTML
+ * is shown as written, and so are a character reference outside addresses, a definition without a
+ * reference, `*` between letters or digits, and a heading underlined with one or two characters; a
+ * link without text shows its address. The numbers are exact, so that the list cannot grow
+ * unnoticed.
  */
 const ON_PURPOSE = {
   'literal HTML': 69,
@@ -37,15 +37,15 @@ const EXAMPLES = commonmark.map(({ markdown, html }) => {
 });
 
 /**
- * Always the realistic limit. On a change each example is also split in one dialect, at night in
- * all of them.
+ * The realistic limit is always tested. A change splits each example in one more dialect, and a
+ * nightly run in all of them.
  */
 function limitsOf(index: number, dialect: PrintedTarget['dialect']): readonly number[] {
   const cut = (DIALECTS.indexOf(dialect) + index) % DIALECTS.length;
   return cut < scaleRuns(DIALECTS.length) ? [ROOMY, ...TIGHT] : [ROOMY];
 }
 
-describe("CommonMark's examples", () => {
+describe('the examples of CommonMark', () => {
   it.each(DIALECTS)(
     '[M01] [M03] are valid on %s, complete and in order, wherever they are split',
     (dialect) => {
@@ -64,7 +64,7 @@ describe("CommonMark's examples", () => {
     },
   );
 
-  it('[M01] say the same in their HTML as in the text that the tests expect', () => {
+  it('[M01] have the same text in their HTML as in the expectations of the tests', () => {
     const counted = new Map<string, number>();
     const unexplained: string[] = [];
     for (const [index, { markdown, html, readings }] of EXAMPLES.entries()) {
@@ -89,7 +89,7 @@ function flatText(content: readonly Expected[]): string {
     .join('');
 }
 
-/** Why an example differs, according to the specification's own reading of it. */
+/** The reason why an example differs, according to the reading in the specification. */
 function reasonOf(markdown: string): keyof typeof ON_PURPOSE | undefined {
   const nodes = allNodes(fromMarkdown(markdown));
   const referred = new Set(

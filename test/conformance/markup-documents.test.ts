@@ -23,7 +23,7 @@ const targets: fc.Arbitrary<PrintedTarget[]> = fc.tuple(
 
 /**
  * Parsing the source takes longer than rendering it, so each reading is computed once, when a
- * dialect asks for it.
+ * dialect needs it.
  */
 function once<T>(items: Iterator<T>): Iterable<T> {
   const known: T[] = [];
@@ -52,11 +52,11 @@ function inDialect({ dialect }: PrintedTarget, check: () => void): void {
 
 describe('any Markdown in every dialect', () => {
   it(
-    '[M03] shows everything that well-formed Markdown says, once and in order, as intended',
+    '[M03] shows all content of well-formed Markdown once, in order and as intended',
     () => {
       fc.assert(
         fc.property(sampleDocument, targets, (sample, all) => {
-          // Only the first reading, in which everything that looks like a formula is one.
+          // Only the first reading, which treats everything that looks like a formula as one.
           const readings = once(expectedOfMarkdown(sample.markdown).take(1));
           for (const to of all) {
             inDialect(to, () => {
@@ -77,7 +77,7 @@ describe('any Markdown in every dialect', () => {
   );
 
   it(
-    '[M03] shows everything that sloppy or broken Markdown says, once and in order',
+    '[M03] shows all content of sloppy or broken Markdown once and in order',
     () => {
       const doubtful = new Map<string, number>();
       fc.assert(
@@ -92,7 +92,7 @@ describe('any Markdown in every dialect', () => {
         }),
         RUN_LENGTH,
       );
-      // Formulas that start and end at odd places; only the words were compared.
+      // Formulas that start and end at odd positions, for which only the words were compared.
       const most = Math.max(0, ...doubtful.values());
       expect(most / RUN_LENGTH.numRuns, JSON.stringify([...doubtful])).toBeLessThan(0.01);
     },

@@ -16,8 +16,8 @@ const needing: fc.Arbitrary<string> = fc
   .map(([before, text]) => before + text);
 
 /**
- * The blocks of a rich message as the double's strict reader understands it; the reader throws on
- * whatever Telegram refuses.
+ * The blocks of a rich message as read by the double's strict reader, which throws on anything that
+ * Telegram refuses.
  */
 function blocksOf(html: string): unknown {
   const shown = readRichMessage(new RequestParams({ rich_message: { html } }));
@@ -27,7 +27,7 @@ function blocksOf(html: string): unknown {
 const letters = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 
 describe('rich messages on Telegram', () => {
-  it('[F18] [M06] are accepted by a strict reader, whatever the Markdown', {
+  it('[F18] [M06] are accepted by a strict reader for any Markdown', {
     timeout: TIMEOUT,
   }, () => {
     fc.assert(

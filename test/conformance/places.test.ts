@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Place, PlacePeer } from './places/place-peer.ts';
 import { telegramPlaces } from './places/telegram-places.ts';
 
-/** Platforms that keep several conversations under one chat, or one id in several chats. */
+/** Platforms that keep several conversations under one chat, or use one id in several chats. */
 const PLATFORMS: Readonly<Record<string, () => Promise<PlacePeer<Place>>>> = {
   Telegram: telegramPlaces,
 };
 
-describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) => {
+describe.each(Object.entries(PLATFORMS))('the conversations of %s', (_name, connect) => {
   let peer: PlacePeer<Place>;
   let count = 0;
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) =>
     return peer.write(place, `question ${count}`);
   };
 
-  it('[F17] are separate conversations, and the ids of their messages never collide', async () => {
+  it('[F17] stay separate, and the ids of their messages never collide', async () => {
     const conversations = new Map<string, string>();
     const ids = new Set<string>();
     for (const place of peer.places) {
@@ -38,7 +38,7 @@ describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) =>
     }
   });
 
-  it('[F11] [F17] get the answers to their own messages, in whatever order people write', async () => {
+  it('[F11] [F17] get the answers to their own messages, regardless of the order in which people write', async () => {
     const any = fc.array(fc.constantFrom(...peer.places), { minLength: 2, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(any, async (places) => {

@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 describe('the example plugin', () => {
-  it('[P16] rolls the requested number of dice, with as many sides as its options say', async () => {
+  it('[P16] rolls the requested number of dice, with the number of sides set in its options', async () => {
     const call: ToolCall = {
       callId: 'c1',
       turnId: 't',
@@ -84,13 +84,13 @@ describe('the example plugin', () => {
     expect(lines).toEqual(['a turn at the games table {"message":"991","outcome":"answered"}']);
   });
 
-  it('[P16] lists the house rules where this reader may see them', async () => {
+  it('[P16] lists the house rules if the reader may see them', async () => {
     const turn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
     const gathered = await brought.sources[0]?.gather(turn);
     expect(gathered?.resources?.[0]?.location).toBe('house-rules.md');
   });
 
-  it('[F04] [P16] offers a board that delivers, and reports success only once a notice is stored', async () => {
+  it('[F04] [P16] offers a board that reports success only once a notice is stored', async () => {
     const received: InboundMessage[] = [];
     const states: ChannelState[] = [];
     const context: ChannelContext<unknown> = {

@@ -96,7 +96,7 @@ describe('error messages for invalid settings', () => {
       for (const choice of [0, 1]) {
         const all = filled(schema, value, choice) as Record<string, unknown>;
         look(all);
-        // Errors in the rest hide errors in a channel.
+        // Errors in other settings hide errors in a channel.
         look({ channels: all.channels });
       }
     }
@@ -120,7 +120,7 @@ describe('error messages for invalid settings', () => {
   });
 });
 
-/** Whether this is a phrase that names a valid value: not a sentence, no verb, no terms of zod. */
+/** Whether this is a phrase that names a valid value, rather than a sentence or zod terms. */
 function isPhrase(expected: string): boolean {
   return !/^(?:must|should|expected|invalid|too (?:small|big)|has to|is|be|not|string|array|to) ?\b|\binvalid input|\breceived\b|[.!]$|^[A-Z][a-z]+ (?:is|must|has)/i.test(
     expected,

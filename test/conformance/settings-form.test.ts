@@ -52,7 +52,9 @@ function settingsIn(one: SettingSchema, path: SettingPath): readonly Setting[] {
 
 const SETTINGS = settingsIn(schema, []).filter(({ path }) => path[0] !== 'version');
 
-/** Settings named by us; the contents of options and schemas that people supply have no names. */
+/**
+ * Settings that Parley names; the contents of options and schemas that people supply have no names.
+ */
 const NAMED = SETTINGS.filter(
   ({ path }) =>
     !['entry', 0].includes(path.at(-1) ?? 0) &&
@@ -60,7 +62,7 @@ const NAMED = SETTINGS.filter(
     !path.includes('responseFormat'),
 );
 
-/** What the form sets for a value: fields, blocks and lists are parsed from their text. */
+/** The value that the form writes: fields, blocks and lists are parsed from their text. */
 function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
   const field = chooseField(String(path.at(-1)), one, value);
   return isTyped(field)
@@ -68,7 +70,7 @@ function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
     : JSON.parse(JSON.stringify(value));
 }
 
-/** References to values that are stored elsewhere, and one that only looks like a reference. */
+/** References to values that are stored elsewhere, and a value that only looks like a reference. */
 const REFERENCES = [`\${NAME}`, `\${file:/run/secrets/a b}`, `\${NAME:-5}`, `$\${NAME}`];
 
 const isChosen = ({ path, schema: one }: Setting): boolean =>
@@ -96,7 +98,9 @@ function savedBy(path: SettingPath, value: unknown): unknown {
   return parse(result.text);
 }
 
-/** The form can set an entry of an existing list; a missing list is created with it. */
+/**
+ * The form can set an entry of an existing list, and creates a missing list with its first entry.
+ */
 function withLists(path: SettingPath, value: unknown): readonly [SettingPath, unknown] {
   const at = path.indexOf(0);
   if (at < 0) return [path, value];
@@ -115,7 +119,7 @@ describe('every setting', () => {
     expect(wrong.map(({ path }) => path.join('.'))).toEqual([]);
   });
 
-  it('[U03] has a sentence of help, in the form and in editors of the file', () => {
+  it('[U03] has a sentence of help in the form and in file editors', () => {
     const silent = NAMED.filter(
       ({ schema: { description = '' } }) => !/^[\p{L}\d].*[.…]$/su.test(description),
     );
@@ -133,13 +137,13 @@ describe('every setting', () => {
     expect(same).toEqual([]);
   });
 
-  it('[D12] is in the file as the form wrote it, whatever its value', () => {
+  it('[D12] is written to the file by the form without changing its value', () => {
     const odd = ['', '5', 'true', 'null', '~', '"a"', '[]', 'a\nb', ' a', '- a', '# a', 'a: b'];
     const text = fc.oneof(fc.string(), fc.constantFrom(...odd, ...REFERENCES));
     const key = fc.oneof(fc.constantFrom('a', 'token', 'a.b', '5', 'null', '#', ''), fc.string());
     const { value } = fc.letrec((tie) => ({
       scalar: fc.oneof(text, fc.integer(), fc.boolean()),
-      // As a whole value null means absent, like a key without a value.
+      // As a whole value, null means absent, like a key without a value.
       inner: fc.oneof({ depthSize: 'small' }, tie('value'), fc.constant(null)),
       value: fc.oneof(
         { depthSize: 'small' },
@@ -148,10 +152,10 @@ describe('every setting', () => {
         fc.dictionary(key, tie('inner'), { minKeys: 1, maxKeys: 4, noNullPrototype: true }),
       ),
     }));
-    // A list or a block exists once it contains something.
+    // A list or a block exists once it contains a value.
     const run = fc.property(fc.constantFrom(...SETTINGS), value, (setting, one) => {
-      // A new entry with a list of words is empty until one is chosen; the file never contains
-      // that.
+      // A new entry of a list with fixed choices is empty until one is chosen, and is never written
+      // to the file.
       fc.pre(one !== '' || !isChosen(setting));
       const set = throughForm(setting, one);
       expect(set).toEqual(one);
@@ -161,7 +165,7 @@ describe('every setting', () => {
     fc.assert(run, { numRuns: 400 });
   });
 
-  it('[D12] with several forms keeps the chosen one, and the values that fit it', () => {
+  it('[D12] with several forms keeps the selected form and the values that fit it', () => {
     const unions = SETTINGS.flatMap((setting) => {
       const field = chooseField(String(setting.path.at(-1)), setting.schema, undefined);
       return field.kind === 'union' ? [{ ...setting, forms: field.forms }] : [];
@@ -185,11 +189,11 @@ describe('every setting', () => {
   });
 });
 
-describe('the example of a settings file', () => {
+describe('the example settings file', () => {
   const text = readFileSync(new URL('../../config/parley.example.yaml', import.meta.url), 'utf8');
   const values: unknown = parse(text.replaceAll(/^#(?=\w| {2,}\S)/gm, ''));
 
-  /** Every value in it, including blocks, lists and their contents. */
+  /** Every value in the file, including blocks, lists and their contents. */
   function written(value: unknown, path: SettingPath): readonly SettingPath[] {
     if (Array.isArray(value))
       return [path, ...value.flatMap((one, at) => written(one, [...path, at]))];
@@ -197,7 +201,7 @@ describe('the example of a settings file', () => {
     return [path, ...Object.entries(value).flatMap(([key, one]) => written(one, [...path, key]))];
   }
 
-  it('[D12] is shown by the form with a field for each value, and written back unchanged', () => {
+  it('[D12] appears in the form with a field for each value, and is written back unchanged', () => {
     const paths = written(values, []).filter((path) => path.length > 0);
     expect(paths.length).toBeGreaterThan(150);
     let draft = values;

@@ -96,7 +96,7 @@ function shownLines() {
     document.deleteIn(path);
     const rest = load(String(document));
     const isDefault = isDeepStrictEqual({ ...rest, secrets: [] }, { ...whole, secrets: [] });
-    // Without it, the machine's time zone applies.
+    // Without this setting, the time zone of the machine applies.
     const isZone = path.at(-1) === 'timeZone';
     const isExample = isZone || rest.kind === 'invalid' || settingAt(rest, path) === undefined;
     const kind =
@@ -145,7 +145,7 @@ describe('the files in config/', () => {
       expect.arrayContaining([...guards, 'http.host', 'channels.telegram.access.direct']),
     );
     expect(lines.filter(({ kind }) => kind === 'other than the default')).toEqual([]);
-    // Settings without a default show an example; review a new one before listing it here.
+    // Settings without a default show an example; review each new one before listing it here.
     const examples = lines.filter(({ kind }) => kind === 'example').map(({ path }) => path);
     expect(examples).toEqual(EXAMPLES);
   });

@@ -18,7 +18,7 @@ const LENGTHS: Readonly<Record<PrintedTarget['dialect'], number>> = {
   html: 100_000,
 };
 
-/** What people read in the chat, without the characters that printers insert as separators. */
+/** The visible text in the chat, without the characters that printers insert as separators. */
 function readIn(dialect: PrintedTarget['dialect'], markdown: string): string {
   const maxLength = LENGTHS[dialect];
   const parts = render(markdown, { dialect, maxLength, unit: 'utf16', numbered: true });
@@ -56,7 +56,7 @@ const command = fc
   .array(fc.oneof(fc.constantFrom(...HOSTILE), fc.string(), fc.string({ unit: 'binary' })))
   .map((pieces) => pieces.join(''));
 
-describe.each(DIALECTS)('a question about a call on %s', (dialect) => {
+describe.each(DIALECTS)('an approval request on %s', (dialect) => {
   it('[G05] [M05] shows every character of the call, however the platform treats the text', () => {
     fc.assert(
       fc.property(command, (text) => {

@@ -1,7 +1,7 @@
 import type { Format } from './markup/expected.ts';
 import type { Stretch } from './markup/seen.ts';
 
-/** Every start tag that the web printer may write, with exactly the attributes it may have. */
+/** Every start tag that the web printer may write, with exactly its allowed attributes. */
 const START_TAGS: readonly RegExp[] = [
   /^<(?:p|h[1-6]|strong|em|u|del|code|pre|blockquote|ul|ol|li|table|thead|tbody|tr|th|td|br|hr)>$/,
   /^<(?:th|td) class="(?:left|right|center)">$/,
@@ -59,10 +59,10 @@ interface OpenTag {
 }
 
 /**
- * Reads HTML that may contain only what a page trusts: known tags and attributes, properly nested,
+ * Reads HTML that may contain only trusted markup: known tags and attributes, properly nested,
  * everything else escaped.
- * @returns what people see, with bullets, numbers and checkboxes as characters.
- * @throws Error at the first thing that is not allowed.
+ * @returns the visible text, with bullets, numbers and checkboxes as characters.
+ * @throws Error at the first disallowed construct.
  */
 export function readStrictHtml(html: string): Stretch[] {
   const open: OpenTag[] = [];
@@ -118,7 +118,7 @@ function openTag(name: string, piece: string): OpenTag {
   };
 }
 
-/** What a browser draws for the tag itself. */
+/** The text that a browser draws for the tag itself. */
 function drawnFor(name: string, piece: string, open: readonly OpenTag[]): string {
   if (name === 'br') return '\n';
   if (name === 'hr') return '———';

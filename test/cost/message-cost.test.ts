@@ -38,7 +38,7 @@ interface Cost extends CostBounds {
 }
 
 describe('a warm message in a direct chat', () => {
-  it('[D16] costs no more than the table allows, embedded', async () => {
+  it('[D16] costs no more than the table allows in one process', async () => {
     await using opened = new AsyncDisposableStack();
     const scene = await openScene(opened);
     const sqlite = watchSqlite();
@@ -50,7 +50,7 @@ describe('a warm message in a direct chat', () => {
 
   const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
   it.skipIf(redisUrl === null || postgresUrl === null)(
-    '[D16] costs no more than the table allows, distributed',
+    '[D16] costs no more than the table allows on PostgreSQL and Redis',
     async () => {
       await using opened = new AsyncDisposableStack();
       const database = await freshDatabase(postgresUrl ?? '');
@@ -90,7 +90,7 @@ interface Seen {
   readonly tookMs: number;
 }
 
-/** Asks until everything is warm, then records the requests of several messages. */
+/** Sends questions until everything is warm, then records the requests of several messages. */
 async function askAll(ask: (text: string) => Promise<void>, noted: Noted): Promise<Seen[]> {
   for (let nth = 0; nth < WARM_UP; nth += 1) await askAlone(ask, noted, `warm up ${nth}`);
   const seen: Seen[] = [];
@@ -207,7 +207,7 @@ const shortened = (command: string): string => command.slice(0, 120);
 /** A job of the in-memory queue gets a row. */
 const ADDED = /^\s*insert (or \w+ )?into job\b/i;
 
-/** Parley between a Telegram and a model, all in this process, so that starting is cheap. */
+/** Parley with a Telegram double and a model double in one process, so that starting is cheap. */
 async function openScene(opened: AsyncDisposableStack) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   opened.defer(() => telegram.close());

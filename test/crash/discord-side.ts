@@ -40,7 +40,7 @@ export async function startDiscordSide(chats: number): Promise<Side> {
       const text = room.isDirect ? ask(question) : `<@${double.me.id}> ${ask(question)}`;
       double.say({ channel: room.channel, from: personOf(question.sender), text });
     },
-    // Discord does not learn which messages were accepted.
+    // Discord does not track which messages were accepted.
     allDelivered: () => true,
     look: async () =>
       rooms.map(({ sender, channel }) => ({

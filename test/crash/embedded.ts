@@ -49,8 +49,8 @@ function storedIn(file: string): Stored {
 }
 
 /**
- * Opened and closed for each query: a connection that is still open when the victim dies would keep
- * its log files in use, so the restarted process would have nothing to recover.
+ * Opened and closed for each query, because an open connection would keep the log files of a killed
+ * process in use, so the restarted process would not have to recover.
  */
 function query<T>(file: string, ask: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => victim?.close());
 
-/** A model that schedules a job for whoever asks for one, and does what is due. */
+/** A model that schedules a job on request, and performs due jobs. */
 function plansAndDoes({ messages }: ChatRequest) {
   const newest = textOf(messages.at(-1));
   if (newest.includes('The time of the job')) return 'Now: tea';
@@ -29,7 +29,7 @@ const said = (words: string) =>
     .length;
 const until = (words: string) => victim.telegram.waitFor(() => said(words) > 0, TIMEOUT_MS);
 
-it('[H08] [D04] a job is done once although its process dies between its due time and its turn', async () => {
+it('[H08] [D04] a job runs once although its process is killed between its due time and its turn', async () => {
   const { telegram, parley } = victim;
   telegram.say({ chat: ANN, text: 'tea, please' });
   await until('planned');

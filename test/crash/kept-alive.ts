@@ -8,7 +8,7 @@ import { startVictim, type Victim } from './victim-process.ts';
  */
 const RESTART_DELAY_MS = 300;
 
-/** A Parley process that is restarted whenever it dies, as by a supervisor. */
+/** A Parley process that is restarted whenever it exits, as by a supervisor. */
 export class KeptAlive {
   readonly name: string;
   readonly #life: Omit<Life, 'armed'>;
@@ -48,12 +48,12 @@ export class KeptAlive {
     return this.#victim?.isAlive() === true && this.#channels.has(channel);
   }
 
-  /** Makes the next process die when it first passes a point. */
+  /** Makes the next process kill itself when it first passes a point. */
   armNext(order: Life['armed']): void {
     this.#next = order;
   }
 
-  /** Sends an order to the current process; a restarted one does not know it. */
+  /** Sends an order to the current process; a restarted process does not receive it. */
   async tell(command: Order | null): Promise<void> {
     await this.#victim?.tell(command);
   }

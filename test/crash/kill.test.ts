@@ -13,7 +13,7 @@ describe.each(DEPLOYMENTS)('the kill sites of the %s deployment', (deployment) =
     expect(new Set(sites).size).toBe(sites.length);
   });
 
-  it('lead to the same kills for the same seed', () => {
+  it('are the same for the same seed', () => {
     const kills = (seed: number) => {
       const chance = chanceFrom(seed);
       return sites.map((site) => killAt(site, chance));
@@ -22,7 +22,7 @@ describe.each(DEPLOYMENTS)('the kill sites of the %s deployment', (deployment) =
     expect(kills(7)).not.toEqual(kills(8));
   });
 
-  it('kill restarted processes again only in a full run, not when a change is tested', () => {
+  it('include restarted processes only in a full run', () => {
     const chance = chanceFrom(7);
     const lives = (depth: KillDepth) =>
       Array.from({ length: 20 }, () => sites.map((site) => killAt(site, chance, depth))).flat();

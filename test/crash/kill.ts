@@ -8,7 +8,7 @@ import type { DeploymentName } from './deployment.ts';
  */
 export type VictimKind = 'parley' | 'gateway' | 'worker' | 'postgres' | 'redis';
 
-/** What is killed in one round, and when. */
+/** The target and the time of the kill in one round. */
 export type Kill =
   /**
    * The process that passes a named point for the nth time; with `again`, its successor as well,
@@ -20,7 +20,7 @@ export type Kill =
       readonly nth: number;
       readonly again: boolean;
     }
-  /** A gateway that serves accounts, and then the process that takes the nth account over. */
+  /** Kills a gateway that serves accounts, and then the process that takes over the nth account. */
   | { readonly kind: 'takeover'; readonly nth: number }
   /** A worker, while the model works on the nth request from now. */
   | { readonly kind: 'thinking'; readonly nth: number }
@@ -29,7 +29,7 @@ export type Kill =
   /** One process, repeatedly: each of these delays, in ms, follows a start. */
   | { readonly kind: 'start-up'; readonly afterMs: readonly number[] };
 
-/** A row of the table: what its rounds have in common. */
+/** A row of the table of sites, with the properties shared by its rounds. */
 export type KillSite = string;
 
 const TOGETHER: readonly (readonly VictimKind[])[] = [
@@ -46,7 +46,7 @@ const TOGETHER: readonly (readonly VictimKind[])[] = [
 
 const nameOf = (victims: readonly VictimKind[]): KillSite => victims.join(' + ');
 
-/** Not passed by people who only ask questions. */
+/** Questions alone never pass these points. */
 const OF_JOBS: DurablePoint = 'job-fired';
 
 /** The sites at which a deployment is killed. */
@@ -57,7 +57,7 @@ export function killSites(deployment: DeploymentName): readonly KillSite[] {
 }
 
 /**
- * The highest number of passings before a process dies at a point, so that kills meet different
+ * The maximum number of passes before a process is killed at a point, so that kills meet different
  * moments of the load.
  */
 const PASSINGS = { 'one life': 4, 'several lives': 12 } as const;
@@ -66,7 +66,7 @@ const ACCOUNTS = 4;
 /** In one of this many rounds, the next process is killed, too. */
 const KILL_NEXT_ONE_IN = 4;
 const MAX_AWAY_MS = 3_000;
-/** How long a start takes on a busy machine, approximately. */
+/** The approximate duration of a start on a busy machine. */
 const MAX_START_MS = 1_200;
 const LIVES_AT_START = 3;
 

@@ -12,14 +12,14 @@ export interface KillableServer {
   readonly url: string;
   readonly kills: number;
   /**
-   * Sends SIGKILL to all of its processes; resolves when it is ready again, after `awayMs` at the
-   * earliest.
+   * Sends SIGKILL to all processes of the server; resolves when it is ready again, after `awayMs`
+   * at the earliest.
    */
   killFor(awayMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How a server is run; `isReady` tells whether it accepts queries now. */
+/** How to run a server; `isReady` reports whether it accepts queries. */
 interface Plan {
   readonly url: string;
   readonly command: readonly string[];
@@ -30,7 +30,7 @@ interface Plan {
 }
 
 /**
- * The server replaces this shell. A process that stays behind reads a pipe whose other end only the
+ * The server replaces this shell. A background process reads a pipe whose other end only the
  * harness holds, and kills the whole group when that end is closed.
  */
 const GUARD = `
@@ -76,7 +76,10 @@ async function start(name: KillableServer['name'], plan: Plan): Promise<Killable
   };
 }
 
-/** Retries until it is ready: remains of a killed instance may prevent a start for a moment. */
+/**
+ * Retries until the server is ready, since remains of a killed instance may briefly prevent a
+ * start.
+ */
 async function launch(plan: Plan): Promise<ChildProcess> {
   const late = Date.now() + READY_WITHIN_MS;
   for (;;) {
@@ -109,7 +112,7 @@ function killAll({ pid }: ChildProcess): void {
     try {
       process.kill(one, 'SIGKILL');
     } catch {
-      // It has already exited.
+      // The process has already exited.
     }
   }
 }
@@ -119,8 +122,8 @@ function childrenOf(pid: number): number[] {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return text.trim().split(/\s+/).filter(Boolean).map(Number);
   } catch {
-    // It has exited, or this is not Linux: PostgreSQL's processes exit by themselves without their
-    // parent.
+    // The process has exited, or this is not Linux: PostgreSQL's processes exit by themselves
+    // without their parent.
     return [];
   }
 }

@@ -10,7 +10,7 @@ import type { Kill, VictimKind } from './kill.ts';
  */
 const TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 10;
-/** The deadline for the return of what was killed, in ms. */
+/** The deadline for restarting killed processes, in ms. */
 const BACK_WITHIN_MS = 180_000;
 
 /** Kills parts of a deployment, which are restarted immediately. */

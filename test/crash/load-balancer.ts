@@ -4,20 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gatewayAddress } from './gateway-address.ts';
 
-/** The address that a platform calls, in front of gateways that come and go. */
+/** The address that a platform calls, in front of a changing set of gateways. */
 export interface LoadBalancer {
   readonly address: string;
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 20_000;
-/** Headers that belong to one connection. */
+/** Hop-by-hop headers of one connection. */
 const OF_CONNECTION = new Set(['host', 'connection', 'content-length', 'transfer-encoding']);
 
 /**
- * Starts a load balancer that passes each request to the next gateway in turn, and to another one
- * only if that gateway cannot be reached, so that a gateway that dies while it handles a request
- * leaves it unanswered.
+ * Starts a round-robin load balancer that tries another gateway only if the first cannot be
+ * reached, so that a request stays unanswered if its gateway is killed while handling it.
  */
 export async function startLoadBalancer(folders: readonly string[]): Promise<LoadBalancer> {
   let turn = 0;
@@ -76,7 +75,7 @@ async function firstReachable(
   return ask(folders.at(-1) ?? '');
 }
 
-/** Whether nothing listens at the address, or no gateway has written one yet. */
+/** Whether no gateway listens at the address, or none has written one yet. */
 function isUnreachable(error: unknown): boolean {
   const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } };
   return code === 'ENOENT' || cause?.code === 'ECONNREFUSED';

@@ -10,12 +10,11 @@ const MAX_BURST = 4;
  * in progress.
  */
 const MAX_OF_ONE = 12;
-/** The same, on average over all people of a channel. */
+/** The maximum number of waiting questions per person, on average over all people of a channel. */
 const MAX_ON_AVERAGE = 6;
 const PAUSE_MS = 5;
 const RECHECK_MS = 20;
 
-/** The options of a load. */
 export interface LoadOptions {
   readonly sides: readonly Side[];
   readonly chance: Chance;

@@ -9,8 +9,8 @@ import { conversations } from './people.ts';
 import { runSeries, type SeriesResult } from './series.ts';
 import { addTallies, NOTHING, type Tally } from './tally.ts';
 
-// The long form of the crash matrix: every site, all channels, as many questions as requested, and
-// tables of results.
+// The long form of the crash matrix: every site, all channels, the requested number of questions,
+// and tables of results.
 
 const { values } = parseArgs({
   options: {

@@ -14,17 +14,18 @@ import { askedIn, type Question, replyTo } from './words.ts';
 /** The options of a series of kills. */
 export interface SeriesOptions {
   readonly deployment: DeploymentName;
-  /** Empty or absent at first; afterwards it contains what Parley left there. */
+  /** Empty or absent at first; afterwards it contains the data left by Parley. */
   readonly folder: string;
   readonly people: People;
   /** The total number of questions; more if not all sites have been killed by then. */
   readonly questions: number;
   /**
-   * Killed in this order, repeatedly, until all questions are asked; each at least `rounds` times.
+   * The sites are killed in this order, repeatedly, until all questions are asked, and each at
+   * least `rounds` times.
    */
   readonly sites: readonly KillSite[];
   readonly rounds: number;
-  /** `several lives` when absent. */
+  /** By default `several lives`. */
   readonly depth?: KillDepth;
   /** The pause between two bursts of questions, in ms. */
   readonly pauseMs: number;
@@ -35,9 +36,7 @@ export interface SeriesOptions {
   readonly mostWaiting: number;
   /** The number of questions that must reach the model between two kills. */
   readonly heardBetween: number;
-  /**
-   * Determines who asks what and which process dies when; everything else depends on the machine.
-   */
+  /** Determines the questions and the kills; the timing depends on the machine. */
   readonly seed: number;
   readonly note?: (line: string) => void;
 }
@@ -63,16 +62,16 @@ export interface SeriesResult {
 /** Short enough that bursts become several turns, and long enough to be interrupted by a kill. */
 const THINKING_MS = 40;
 /**
- * The next kill waits until no running turn has been started more often than this: a turn is given
- * up after five starts, and `start-up` alone kills four times.
+ * The next kill waits while a running turn has been started more often than this, because a turn is
+ * given up after five starts, and `start-up` alone kills four times.
  */
 const MAX_BEGUN = 1;
 /**
- * If that, or the questions between two kills, take longer than this, the next kill happens anyway.
- * In ms.
+ * The next kill happens after this time (ms) even if turns or questions have not progressed far
+ * enough.
  */
 const PROGRESS_WITHIN_MS = 60_000;
-/** After this time without progress, missing answers count as lost. In ms. */
+/** After this time without progress, missing answers count as lost. */
 const TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 250;
 
@@ -121,8 +120,8 @@ interface Scene {
   readonly model: ModelDouble;
   readonly chance: Chance;
   /**
-   * Resolves when every channel is connected by a running process: the first one may have been
-   * killed during startup.
+   * Resolves when every channel is connected by a running process, since the first process may have
+   * been killed during startup.
    */
   connected(): Promise<void>;
   askedAgain(): number;
@@ -167,7 +166,7 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
 }
 
 /**
- * Returns the number of deaths at each site. People ask until the last kill, and at least once per
+ * Returns the number of kills at each site. People ask until the last kill, and at least once per
  * channel.
  */
 async function killWhileAsking(
@@ -241,7 +240,7 @@ function settingsFor(sides: readonly Side[], modelUrl: string): object {
     channels: Object.fromEntries(sides.map(({ channel, settings }) => [channel, settings])),
     lanes: { collectPauseMs: 30 },
     http: { port: 0 },
-    // Few people ask the questions of thousands.
+    // A few people ask thousands of questions.
     spend: { perStrangerDaily: 'off' },
     log: { level: 'warn', format: 'json' },
   };

@@ -26,9 +26,9 @@ export interface ChatSeen {
 /** The people of one channel: they ask, even while no process is running, and see the answers. */
 export interface Side {
   readonly channel: ChannelName;
-  /** The settings that the channel needs, below `channels`. */
+  /** The settings of the channel, below `channels`. */
   readonly settings: object;
-  /** Everyone who writes here. */
+  /** Everyone who writes on this channel. */
   readonly senders: readonly number[];
   /** Asks a question as its sender; the questions of one sender are sent in this order. */
   ask(question: Question): void;

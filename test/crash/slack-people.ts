@@ -1,14 +1,14 @@
 import type { SlackDouble } from '@parley/simulators/slack';
 import { z } from 'zod';
 
-/** Where a person writes to the bot. */
+/** The conversation in which a person writes to the bot. */
 export interface SlackRoom {
   readonly sender: number;
   /** The member's id. */
   readonly from: string;
   readonly channel: string;
   readonly threadTs?: string;
-  /** Precedes each text, where the bot must be mentioned. */
+  /** Prefixes each text where the bot must be mentioned. */
   readonly mention: string;
 }
 
@@ -39,16 +39,16 @@ type Attempt = ReturnType<SlackDouble['deliveries']>[number];
 const Envelope = z.object({ event_id: z.string() });
 
 /**
- * People who send each message once the bot has acknowledged the one before. Slack delivers an
- * event that failed after newer ones, so only then it promises an order.
+ * People who send each message after the bot has acknowledged the previous one. Slack delivers a
+ * failed event after newer ones, so it promises an order only for acknowledged events.
  */
 export class SlackPeople {
   readonly #double: SlackDouble;
   readonly #people: ReadonlyMap<number, Person>;
-  /** Attempts whose result is not known yet. */
+  /** Delivery attempts without a result so far. */
   #pending: readonly Attempt[] = [];
   #seen = 0;
-  /** The person whose message is being sent: its events begin now. */
+  /** The person whose message is being sent and whose events follow. */
   #saying: Person | undefined;
 
   constructor(double: SlackDouble, rooms: readonly SlackRoom[]) {

@@ -13,8 +13,8 @@ export type SlackEvents =
 const NAMES = { webhook: 'slack', socket: 'slack-socket' } as const;
 const FIRST_SENDERS = { webhook: 50_001, socket: 60_001 } as const;
 /**
- * Instead of Slack's three retries within six minutes, because processes die every few seconds
- * here: all three could meet a restart, and Slack itself would lose the event.
+ * Replaces Slack's three retries within six minutes: processes are killed every few seconds in this
+ * test, so all three could fail, and Slack itself would lose the event.
  */
 const RETRIES = { delaysMs: Array.from({ length: 2_000 }, () => 250), answerWithinMs: 3_000 };
 const VERIFY_DELAY_MS = 250;

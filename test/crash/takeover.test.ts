@@ -21,8 +21,8 @@ beforeAll(async () => {
 afterAll(() => victim?.close());
 
 /**
- * Retries until a running process responds; one that died meanwhile may already have carried the
- * request out.
+ * Retries until a running process responds; a process killed in the meantime may already have
+ * carried out the request.
  */
 async function perform(operation: string, input: object): Promise<Record<string, unknown>> {
   const late = Date.now() + TIMEOUT_MS;
@@ -58,7 +58,7 @@ const led = async () => {
   return JSON.parse(JSON.stringify(conversations))[0];
 };
 
-it('[U12] [D01] [D04] a takeover survives a crash: new messages wait, a reply is sent once, and the agent then knows it', async () => {
+it('[U12] [D01] [D04] a takeover survives a crash: new messages wait, a reply is sent once, and the agent later has both in its history', async () => {
   const { telegram, model, parley } = victim;
   telegram.say({ chat: BO, text: 'hello' });
   await until(1);

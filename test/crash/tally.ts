@@ -3,7 +3,7 @@ import type { EndedPart } from './stored.ts';
 import { judge, type Verdict } from './verdict.ts';
 import { stretchesIn, tellsUncertainty } from './words.ts';
 
-/** What happened to the questions of a channel. */
+/** The results for the questions of a channel. */
 export interface Tally extends Verdict {
   readonly conversations: number;
   readonly questions: number;
@@ -15,7 +15,7 @@ export interface Tally extends Verdict {
   readonly needless: number;
   /** The uncertain parts whose chat got no notice; a duplicate notice is harmless. */
   readonly untold: number;
-  /** Parts that were given up as refused; none is expected here. */
+  /** Parts that were given up as refused; the expected number is zero. */
   readonly failed: number;
 }
 
@@ -38,7 +38,7 @@ export const NOTHING: Tally = {
 export interface Books {
   /** The number of questions that each person asked. */
   readonly asked: ReadonlyMap<number, number>;
-  /** The database's records of parts that were not sent. */
+  /** The database records of parts that were not sent. */
   readonly ended: readonly EndedPart[];
 }
 

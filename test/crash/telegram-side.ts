@@ -13,7 +13,7 @@ export async function startTelegramSide(chats: number): Promise<Side> {
     settings: {
       token: double.token,
       apiRoot: double.apiRoot,
-      // The test measures what survives, not how patiently it is sent.
+      // The test measures what survives, so a short patience suffices.
       pace: false,
       access: { direct: 'open' },
     },

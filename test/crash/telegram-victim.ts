@@ -9,7 +9,7 @@ import type { KeptAlive } from './kept-alive.ts';
 
 /** A Parley that can be killed at a point, with doubles of Telegram and the model. */
 export interface TelegramVictim {
-  /** The parent folder of its data folder. */
+  /** The parent of the data folder. */
   readonly root: string;
   readonly telegram: TelegramDouble;
   readonly model: ModelDouble;

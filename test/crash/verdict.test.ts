@@ -85,7 +85,7 @@ describe('the results counted after a crash', () => {
     });
   });
 
-  it('detects an answer to somebody of another conversation', () => {
+  it('detects an answer sent to another conversation', () => {
     const asked = new Map([[2, 0]]);
     expect(judge({ asked, heard: [s(1, [1])], uncertain: [] })).toMatchObject({
       misdirected: 1,

@@ -4,15 +4,15 @@ import type { Question, Stretch } from './words.ts';
 export interface Seen {
   /** The number of questions by sender. */
   readonly asked: ReadonlyMap<number, number>;
-  /** The pieces of replies as people see them, in order. */
+  /** The visible pieces of replies, in order. */
   readonly heard: readonly Stretch[];
   /** Pieces of parts that Parley itself reports as uncertain; they may be missing. */
   readonly uncertain: readonly Stretch[];
 }
 
-/** What went wrong in a conversation; all counts must be zero. */
+/** The faults in a conversation; all counts must be zero. */
 export interface Verdict {
-  /** Questions without a complete answer that is seen or reported as uncertain. */
+  /** Questions without a complete answer that is either visible or reported as uncertain. */
   readonly lost: number;
   /** Pieces that were seen twice, and questions answered by more than one reply. */
   readonly doubled: number;
@@ -27,7 +27,7 @@ export interface Verdict {
   readonly faults: readonly string[];
 }
 
-/** Compares what people see with what they asked (D01, D02, D04). */
+/** Compares the visible replies with the questions (D01, D02, D04). */
 export function judge(seen: Seen): Verdict {
   const { asked, heard } = seen;
   const lost = questionsOf(asked).filter((question) => !isAnswered(question, seen));
@@ -94,8 +94,8 @@ function answersOutOfOrder(heard: readonly Stretch[]): string[] {
 }
 
 /**
- * The first visible piece of each reply, in the order in which the replies began; a reply's true
- * first piece may be missing as uncertain.
+ * The first visible piece of each reply, in the order in which the replies began; the real first
+ * piece may be missing as uncertain.
  */
 function firstOfEachReply(heard: readonly Stretch[]): Stretch[] {
   const known = new Set<number>();

@@ -2,8 +2,7 @@ import { DURABLE_POINTS } from '@parley/core';
 import { z } from 'zod';
 
 /**
- * The point at which a victim kills itself, and how many times it passes it until then, counted
- * from now.
+ * The point at which a victim kills itself, and the number of passes before that, counted from now.
  */
 export const Order = z.strictObject({ point: z.enum(DURABLE_POINTS), nth: z.int().positive() });
 export type Order = z.infer<typeof Order>;
@@ -26,7 +25,7 @@ export const Command = z.object({ command: Order.nullable() });
 /** A message from a victim to the harness. */
 export const Report = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['ready', 'obeys']) }),
-  /** An account waiting to be linked: a phone has to scan this code. */
+  /** An account waiting to be linked by scanning its code with a phone. */
   z.object({ kind: z.literal('pairing'), code: z.string() }),
   z.object({ kind: z.literal('connected'), channel: z.string() }),
 ]);

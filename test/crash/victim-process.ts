@@ -7,24 +7,24 @@ import { type Life, type Order, Report } from './victim-order.ts';
 /** How a victim exited. */
 export type Death =
   | { readonly kind: 'killed' }
-  /** After SIGTERM, with exit code 0. */
+  /** The process exited with code 0 after SIGTERM. */
   | { readonly kind: 'in-order' }
   | { readonly kind: 'by-itself'; readonly wasReady: boolean; readonly lastOutput: string };
 
 /** One run of a Parley process. */
 export interface Victim {
-  /** Resolves when it has started or died. */
+  /** Resolves when the process has started or exited. */
   readonly started: Promise<void>;
   readonly dead: Promise<Death>;
   isReady(): boolean;
   isAlive(): boolean;
   /**
-   * Gives it an order, or cancels the order with null; resolves when it has confirmed that, or has
-   * died.
+   * Sends an order, or cancels it with null; resolves when the process has confirmed that, or has
+   * exited.
    */
   tell(command: Order | null): Promise<void>;
   kill(): void;
-  /** Stops it with SIGTERM, as a supervisor does, and waits for its exit. */
+  /** Stops the process with SIGTERM, as a supervisor does, and waits for its exit. */
   end(): Promise<Death>;
 }
 
@@ -33,8 +33,8 @@ export function startVictim(life: Life, hear: (report: Report) => void): Victim 
   const errors = openSync(join(life.folder, 'victim.err'), 'a');
   const child = fork(join(import.meta.dirname, 'victim.ts'), [JSON.stringify(life)], {
     stdio: ['ignore', errors, errors, 'ipc'],
-    // Caches modules from the start, which its own call of `enableCompileCache` would be too late
-    // for.
+    // Enables the compile cache from the start, because the program's own call of
+    // `enableCompileCache` would be too late.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), ...process.env },
   });
   closeSync(errors);
@@ -85,7 +85,7 @@ async function tell(
     if (Report.parse(message).kind === 'obeys') resolve();
   };
   child.on('message', listen);
-  // It may already be dead, in which case its exit is reported instead.
+  // The process may already have exited, in which case its exit is reported instead.
   child.send({ command }, () => undefined);
   await Promise.race([obeys, dead]);
   child.off('message', listen);

@@ -25,9 +25,9 @@ const TIMEOUT_MS = 3_000;
 const READ_INTERVAL_MS = 1_000;
 
 /**
- * Several tabs on the web page of whichever gateway responds. Each sends its questions one after
- * another, and repeats a question under the same id until it is confirmed as stored, as the page
- * does.
+ * Several tabs of the web page, connected to any gateway that responds. Each tab sends its
+ * questions one after another, and repeats a question under the same id until it is confirmed as
+ * stored, as the page does.
  */
 export function openWebSide(folders: readonly string[], tabs: number): Side {
   const closing = new AbortController();
@@ -60,7 +60,8 @@ export function openWebSide(folders: readonly string[], tabs: number): Side {
     ask(question) {
       const queue = waiting.get(question.sender) ?? [];
       queue.push(question);
-      // Otherwise `sendAll` is still sending an earlier one and reaches this one by itself.
+      // Otherwise `sendAll` is still sending an earlier question and continues with this one by
+      // itself.
       if (queue.length === 1) void sendAll(queue);
     },
     allDelivered: () => [...waiting.values()].every((queue) => queue.length === 0),

@@ -18,7 +18,7 @@ export interface Stretch {
 }
 
 /**
- * Long enough that two pieces do not fit in one message of Discord, nor three in one of the other
+ * Long enough that two pieces do not fit in one message on Discord, nor three on the other
  * channels.
  */
 const STRETCH = 1_400;
@@ -33,7 +33,7 @@ export function ask({ sender, number }: Question): string {
 
 /**
  * The questions that people ask in the newest message of a request. Text before the end of the
- * context is not theirs; without a context nobody asks (a summary is being written).
+ * context comes from others; without a context nobody asks (a summary is being written).
  */
 export function askedIn(request: ChatRequest): Question[] {
   const newest = request.messages.findLast(({ role }) => role === 'user');
@@ -54,7 +54,7 @@ export function replyTo(request: ChatRequest, reply: number): string {
     .join('\n\n');
 }
 
-/** The pieces of replies in the text of a chat, in order, whatever markup surrounds them. */
+/** The pieces of replies in the text of a chat, in order and regardless of markup. */
 export function stretchesIn(text: string): Stretch[] {
   return [...text.matchAll(/reply-(\d+)-(\d+)-of-(\d+) to ([sn\d -]+) ok/g)].map((found) => {
     const [, reply, part, of, asked = ''] = found;

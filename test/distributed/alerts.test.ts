@@ -71,7 +71,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
     const say = (chat: number, text: string, extra = {}) =>
       scene.telegram.say({ chat, text, extra });
 
-    it('[D10] are silent in a healthy deployment, with a standby gateway and a restarted worker', async () => {
+    it('[D10] are silent in a healthy deployment with a standby gateway and a restarted worker', async () => {
       await scene.ask('one');
       await untilReady();
       await scrape();
@@ -113,8 +113,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
         model.fault({ kind: 'status', status: 400 });
         say(800 + nth, 'nothing works');
       }
-      // Waits for all of them, since a late one would take the model's reply that is meant for the
-      // next.
+      // Waits for all calls, since a late one would take the model's reply meant for the next one.
       const failed = [800, 801, 802, 803];
       await telegram.waitFor(() => failed.every((chat) => scene.answers(chat).length > 0), 30_000);
       // None of these calls has the arguments that the tool requires.

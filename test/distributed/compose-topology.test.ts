@@ -37,8 +37,8 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
   const { parley, settings } = readCompose('docker-compose.yml');
   const home = mkdtempSync(join(tmpdir(), 'parley-compose-'));
   /**
-   * For each service, or only one when a change is tested, the first container is a real process,
-   * started with the arguments in the file.
+   * The first container of each service is a real process, started with the arguments in the file;
+   * a change tests only one service.
    */
   const members: Member[] = [];
   const processes: { readonly address: string; readonly service: ParleyService }[] = [];

@@ -29,10 +29,10 @@ export interface Deployment {
     role: Role,
     how?: { readonly settings?: object; readonly env?: Readonly<Record<string, string>> },
   ): Promise<MemberApart>;
-  /** The members that have started and not ended. */
+  /** The members that are running. */
   members(): readonly Member[];
   get(member: Member, path: string): Promise<{ readonly status: number; readonly body: string }>;
-  /** Runs a command on a data folder without a gateway; returns its output. */
+  /** Runs a command on a data folder without a gateway, and returns its output. */
   command(...args: string[]): Promise<{ readonly code: number | string; readonly out: string }>;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export async function openDeployment(services: Services, settings: object): Prom
   };
   const shared = join(folder, 'settings.yaml');
   writeFileSync(shared, JSON.stringify(all, null, 2));
-  /** The fastest way to end each member. */
+  /** Ends each member in the fastest way. */
   const living = new Map<Member, () => Promise<unknown>>();
   let homes = 0;
   /** Creates a separate data folder, with the shared settings or with changed ones. */

@@ -19,7 +19,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
   afterEach(() => scene.close());
 
   if (isDueToday(0, LOSSES))
-    it('[D09] [D01] serve an account one at a time; another one takes over when the first is killed or shut down', async () => {
+    it('[D09] [D01] serve an account one at a time, and another gateway takes over after a kill or a shutdown', async () => {
       const { deployment, stateOf, ask } = scene;
       const first = await deployment.startApart('gateway');
       await deployment.start('worker');

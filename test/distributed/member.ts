@@ -65,7 +65,7 @@ export async function startMemberHere(
     checkpoint() {},
     logTo,
   });
-  // A process, too, reports that it is ready only when its channels have had time to connect.
+  // Like a process, reports that it is ready only when its channels have had time to connect.
   await parley.banner();
   return {
     role,

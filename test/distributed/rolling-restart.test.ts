@@ -16,7 +16,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
   });
   afterEach(() => scene.close());
 
-  it('[D09] [D11] [D04] is restarted process by process: nothing is lost, duplicated or out of order', {
+  it('[D09] [D11] [D04] loses, duplicates or reorders no message when it is restarted process by process', {
     timeout: 240_000,
   }, async () => {
     const { deployment } = scene;
@@ -47,7 +47,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
   // When a change is tested, the crash matrix kills gateways and workers under the same load, and
   // counts more.
   if (isFullRun()) {
-    it('[D09] [D01] [D04] continues when its gateway is killed: nothing is lost or duplicated', {
+    it('[D09] [D01] [D04] loses or duplicates no message when its gateway is killed', {
       timeout: 240_000,
     }, async () => {
       const { deployment } = scene;
@@ -135,7 +135,7 @@ function startLoad({ telegram, discord, answers }: Scene) {
     seen,
     /**
      * Resolves when everyone has received another answer. The first answer is required, because a
-     * bot cannot ask Discord for direct messages of people that it has never heard of.
+     * bot cannot ask Discord for direct messages of unknown people.
      */
     async allAnswered() {
       const had = places.map(({ seen }) => seen().length);

@@ -20,8 +20,8 @@ const TAKEN_WITHIN_MS = 1_000;
 /** The number of gateways that a rolling restart replaces. */
 const RESTARTED = isFullRun() ? 3 : 1;
 /**
- * Longer than the interval at which a gateway checks who serves which account: a third of a lease
- * of 5 s.
+ * Longer than the interval at which a gateway checks which gateways serve the accounts: a third of
+ * a lease of 5 s.
  */
 const LOOKS_INTERVAL_MS = 2_000;
 const SLOW = { timeout: 40_000 };
@@ -104,7 +104,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
     await expectAnswers();
   });
 
-  it('[D14] [D04] move once in a rolling restart, and nothing is lost, duplicated or out of order', {
+  it('[D14] [D04] move once in a rolling restart, and no message is lost, duplicated or out of order', {
     timeout: 240_000,
   }, async () => {
     const before = await leases();
@@ -117,8 +117,8 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
     })();
     const successors: { readonly started: number; readonly serves: number }[] = [];
     for (const member of gateways().slice(0, RESTARTED)) {
-      // A gateway reserves its accounts for a successor only if it has seen who serves which
-      // account.
+      // A gateway reserves its accounts for a successor only if it has seen which gateways serve
+      // them.
       await sleep(LOOKS_INTERVAL_MS);
       const at = Date.now();
       await member.end();
@@ -133,7 +133,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
     await expectAnswers();
     const moves = await movesSince(before);
     process.stdout.write(`successors ${JSON.stringify(successors)}; moves ${moves.join(', ')}\n`);
-    // On a machine that is too slow for that, other gateways serve the accounts in the meantime.
+    // On a machine that is too slow for this, other gateways serve the accounts in the meantime.
     const inTime = successors.every(
       ({ started, serves }) => started < SUCCESSOR_WITHIN_MS && serves < TAKEN_WITHIN_MS,
     );

@@ -33,7 +33,7 @@ describe.runIf(postgresUrl)('a workspace shared by several processes', () => {
   });
   afterAll(() => database.drop());
 
-  /** A writer in a separate process. */
+  /** Starts a writer in a separate process. */
   function writerApart(name: string, count: number) {
     const program = join(import.meta.dirname, 'memory-writer-program.ts');
     const child = spawn(process.execPath, [program, folder, database.url, name, String(count)]);
@@ -64,7 +64,7 @@ describe.runIf(postgresUrl)('a workspace shared by several processes', () => {
     expect(saved()).toHaveLength(2 * MEMORIES);
     const left = readdirSync(join(folder, 'memory')).filter((file) => file.endsWith('.tmp'));
     expect(left).toEqual([]);
-    // Each template was copied completely, by one of them.
+    // Each template was copied completely by one of the processes.
     const made = writers.flatMap((each) => each.said().split('\n')[0]?.split(' ').slice(1) ?? []);
     expect(made.toSorted()).toEqual([...new Set(made)].toSorted());
     expect(made).toContain('AGENTS.md');

@@ -26,7 +26,7 @@ describe.runIf(redisUrl && postgresUrl)('a conversation that a person has taken 
     return JSON.parse(await answer.text());
   }
 
-  it('[U12] [D09] is taken over at every gateway and worker, and a reply is sent once by whichever holds the account', async () => {
+  it('[U12] [D09] is taken over at every gateway and worker, and a reply is sent once by the gateway that holds the account', async () => {
     const { deployment, telegram, held, model } = scene;
     const here = await deployment.start('gateway');
     const there = await deployment.start('gateway');

@@ -41,7 +41,7 @@ describe.runIf(redisUrl && postgresUrl)('a Redis that responds but accepts no wr
     ['is full', ['maxmemory', '1'], ['maxmemory', '0']],
     ['only reads', ['min-replicas-to-write', '1'], ['min-replicas-to-write', '0']],
   ] as const)(
-    '[D13] [D10] because it %s: people are answered in time, and nobody is told that all is well',
+    '[D13] [D10] because it %s delays no answers, and is reported as unhealthy',
     async (what, broken, works) => {
       await redis.config('SET', ...broken);
       for (const answer of await readiness()) {

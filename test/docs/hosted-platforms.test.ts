@@ -7,9 +7,9 @@ const page = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)), 'utf8');
 const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
-describe('[F15] the page of a hosted platform', () => {
+describe('[F15] the documentation of a hosted platform', () => {
   it.each(PLATFORMS.map((one) => [one.name, one] as const))(
-    'says what is not durable, with the words of *Set up*: %s',
+    'lists what is not durable in the words of *Set up*: %s',
     (_name, platform) => {
       const text = page(platform.page);
       const [, section = ''] = text.split('## What is not durable\n');

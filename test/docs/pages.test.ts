@@ -125,7 +125,7 @@ describe('the documentation', () => {
     expect(linksOf('README.md').map(({ target }) => target)).toContain('docs/README.md');
   });
 
-  it('[U01] quotes text that Parley really prints where it says what to do about it', () => {
+  it('[U01] quotes messages that exist in the sources where it says what to do about them', () => {
     const sources = FILES.filter((file) => /\.ts$|^apps\/parley\/bin\/.*\.js$/.test(file))
       .filter((file) => !/test|^examples/.test(file))
       .map((file) => readFileSync(join(ROOT, file), 'utf8'))
@@ -158,7 +158,7 @@ describe('the documentation', () => {
         );
         const written: unknown = parse(text, { logLevel: 'error' });
         if (typeof written !== 'object' || written === null) continue;
-        // A plugin would be loaded from the place in its example.
+        // A plugin would be loaded from the path in its example.
         if (!Object.keys(written).every((key) => key in properties) || 'plugins' in written)
           continue;
         checked += 1;

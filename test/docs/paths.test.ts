@@ -56,7 +56,7 @@ describe('paths in the documentation and in product texts', () => {
   });
 
   it('[U01] pages name only source files that exist', () => {
-    // The page on plugins names files that its reader writes.
+    // The page on plugins names files that its readers create.
     const pages = PAGES.filter((page) => page !== 'docs/new-plugin.md');
     const missing = pages.flatMap((page) =>
       codeSpans(page)

@@ -79,14 +79,14 @@ describe('one agent on every channel at the same time', () => {
     expect(parley.err()).toContain('"event":"READY"');
     for (const peer of [telegram, whatsapp, discord].filter((one) => one !== undefined)) {
       const place = peer.direct();
-      // Discord keeps messages written in the meantime, as every platform does.
+      // Discord keeps messages written while a bot is offline, as every platform does.
       if (peer === discord) await untilConnected(parley);
       await peer.say(place, { text: 'still there?' });
       await peer.waitFor(() => answersIn(peer, place).length > 0);
     }
   });
 
-  it('[D11] shuts down gracefully within ten seconds, whatever the platforms’ libraries still wait for', async () => {
+  it('[D11] shuts down within ten seconds even if a platform library is still waiting for something', async () => {
     const ended = await parley.end('SIGTERM');
     expect(ended.code).toBe(0);
     expect(ended.ms).toBeLessThan(10_000);

@@ -75,7 +75,7 @@ const says = (text: string) => ({
   prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }],
 });
 
-/** What the real client of the AI SDK reads from a streamed answer. */
+/** The fields that the AI SDK client reads from a streamed answer. */
 async function streamed(token: string, text: string, headers: Record<string, string> = {}) {
   const { stream } = await asOpenAi(token).doStream({ ...says(text), headers });
   const pieces: string[] = [];
@@ -103,7 +103,7 @@ const Answer = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string() }) })).default([]),
 });
 
-/** A hand-written request; returns the content of its answer. */
+/** Sends a hand-written request and returns the content of the answer. */
 async function post(
   token: string | undefined,
   body: object | string,
@@ -126,8 +126,8 @@ async function post(
 const user = (content: unknown) => ({ messages: [{ role: 'user', content }] });
 const asked = () => model.requests.length;
 
-describe('a client of OpenAI that talks to the agent', () => {
-  it('[F01] [F03] gets the answer, its tokens and why it ended', async () => {
+describe('an OpenAI client that talks to the agent', () => {
+  it('[F01] [F03] receives the answer, the token counts and the finish reason', async () => {
     const answer = await generated(SHOP, 'hello there');
     expect(answer.text).toBe('You said: hello there');
     expect(answer.finishReason).toMatchObject({ unified: 'stop' });
@@ -135,7 +135,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(answer.usage.outputTokens.total).toBeGreaterThan(0);
   });
 
-  it('[F12] reads it while it is written; all pieces together equal the delivered answer', async () => {
+  it('[F12] receives the answer in chunks that add up to the delivered answer', async () => {
     model.pieceMs = 2;
     const answer = await streamed(SHOP, 'at length', { 'X-Parley-Conversation': 'long' });
     model.pieceMs = 0;
@@ -185,7 +185,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(said.join('')).toBe('You said: in events');
   });
 
-  it('[F01] finds the agent as the only model of its token', async () => {
+  it('[F01] lists the agent as the only model available to its token', async () => {
     const headers = { authorization: `Bearer ${SHOP}` };
     const list = await fetch(`${parley.address}/v1/models`, { headers });
     expect(await list.json()).toMatchObject({
@@ -195,7 +195,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect((await post(SHOP, { ...user('hi'), model: 'gpt-5' })).status).toBe(404);
   });
 
-  it('[F14] talks to the agent that its client names', async () => {
+  it('[F14] talks to the agent named as the model', async () => {
     const headers = { authorization: `Bearer ${HELP}` };
     const list = await fetch(`${parley.address}/v1/models`, { headers });
     expect(await list.json()).toMatchObject({ data: [{ id: 'help' }] });
@@ -205,7 +205,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect((await post(HELP, { ...user('hi'), model: 'polly' })).status).toBe(404);
   });
 
-  it('[P04] gets validated JSON when it asks for it', async () => {
+  it('[P04] receives validated JSON when it asks for JSON', async () => {
     model.queue('Here it is: {"city": 7}', '```json\n{"city": "Rome"}\n```');
     const schema = {
       type: 'object',
@@ -247,7 +247,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     ],
     ['too long a text', SHOP, user('x'.repeat(20_001)), 413, 'request_too_large'],
   ])(
-    '[D07] refuses %s in the form of OpenAI, and asks no model',
+    '[D07] receives an OpenAI-style error for %s, and no model is called',
     async (_, token, body, status, code) => {
       const before = asked();
       const answer = await post(token === 'page' ? parley.token : token, body);
@@ -282,7 +282,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(asked()).toBe(before + 1);
   });
 
-  it('[D01] can fetch the answer after it disconnected', async () => {
+  it('[D01] can fetch the answer after a disconnect', async () => {
     const slow = held.hold('gone away');
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${SHOP}`, 'idempotency-key': 'left-1' };
@@ -300,7 +300,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(again.text).toBe('You said: gone away');
   });
 
-  it('[D07] is told when to retry while too much waits', async () => {
+  it('[D07] receives a retry delay while the queue is full', async () => {
     const slow = held.hold('first of many');
     const first = generated(SHOP, 'first of many', { 'X-Parley-Conversation': 'full' });
     await slow.asked;
@@ -314,11 +314,11 @@ describe('a client of OpenAI that talks to the agent', () => {
     slow.release();
     expect((await first).text).toBe('You said: first of many');
     const texts = (await Promise.all(waiting)).map(({ text }) => text);
-    // They arrived during a turn, so one turn answers both (D03).
+    // Both messages arrived during a turn, so one turn answers both (D03).
     expect(new Set(texts).size).toBe(1);
   });
 
-  it('[F02] [W02] has a conversation for each user; its system text stays in the message', async () => {
+  it('[F02] [W02] has one conversation per user and keeps its system text in the message', async () => {
     const system = { role: 'system', content: 'SYSTEM-CANARY: speak like a pirate' };
     const ask = (content: string, more: object) =>
       post(SHOP, { messages: [system, { role: 'user', content }], ...more });
@@ -334,11 +334,11 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(seen('user')).toContain('my number is 7');
     expect(seen('user')).not.toContain('and mine is 8');
     expect(seen('system')).not.toContain('SYSTEM-CANARY');
-    // For this turn only: it does not appear again in the history.
+    // The system text applies to this turn only and does not appear again in the history.
     expect(seen('user').match(/SYSTEM-CANARY/g)).toHaveLength(1);
   });
 
-  it('[F02] may send its own history, with each message in its role', async () => {
+  it('[F02] can send its own history, with the role of each message', async () => {
     const { text } = await post(FRESH, {
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -360,7 +360,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body)).not.toContain('tulip');
   });
 
-  it('[W02] is a guest, or the owner if the settings say so', async () => {
+  it('[W02] is a guest unless the settings make it the owner', async () => {
     const said = async (token: string, text: string) => (await post(token, user(text))).text;
     expect(await said(SHOP, '/whoami')).toContain('`api:shop`');
     expect(await said(SHOP, '/status')).not.toContain('Model:');
@@ -373,7 +373,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(owners).toContain('MEMORY-CANARY');
   });
 
-  it('[G05] is asked for an approval in the answer; /approve runs the call and reports the result', async () => {
+  it('[G05] receives an approval request in the answer, and /approve runs the call and reports the result', async () => {
     const question = await streamed(OWNER, 'note it', { 'X-Parley-Conversation': 'notes' });
     expect(question.errors).toEqual([]);
     const code = /`\/approve (\w+)`/.exec(question.text)?.[1];
@@ -385,7 +385,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(guest.text).not.toContain('/approve');
   });
 
-  it('[G05] [F09] may approve with a plain yes, and gets an answer to a message after /new', async () => {
+  it('[G05] [F09] can approve a call with a plain yes, and gets an answer to a message after /new', async () => {
     const place = { 'X-Parley-Conversation': 'words' };
     await generated(OWNER, 'note it', place);
     const approved = await generated(OWNER, 'Yes!', place);
@@ -396,21 +396,21 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain('note it');
   });
 
-  it('[D08] [U03] appears with its conversations on the page and in /why', async () => {
+  it('[D08] [U03] has its conversations listed on the page and in /why', async () => {
     const { get } = webClient(parley);
     expect((await get('/api/conversations/list')).body).toContain('api:default:shop');
     const why = await runCommand(['--data', folder.path, 'why', 'order-4711']);
     expect(why.out).toContain('sent with the token of a client');
   });
 
-  it('[D04] gets an error for a failed turn', async () => {
+  it('[D04] receives an error for a failed turn', async () => {
     model.fault({ kind: 'status', status: 401 }, 5);
     const answer = await post(SHOP, user('does it work'));
     model.clearFaults();
     expect(answer).toMatchObject({ status: 503, error: { code: 'turn_failed' } });
   });
 
-  it('[D01] [D04] gets one answer to the same request after a kill -9', async () => {
+  it('[D01] [D04] receives one answer when it repeats a request after a kill -9', async () => {
     const slow = held.hold('killed');
     const key = { 'Idempotency-Key': 'killed-1' };
     const cut = generated(SHOP, 'killed', key).catch(() => 'cut');

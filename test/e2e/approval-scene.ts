@@ -12,7 +12,7 @@ import {
 
 const FILE = 'notes/birds.md';
 
-/** Functions that close what a test has opened, in the order in which it was opened. */
+/** Cleanup functions of a test, in the order in which the resources were opened. */
 export type Closing = (() => Promise<void> | void)[];
 
 /** A model that tries to write a file when asked to, and reports the result. */
@@ -34,24 +34,22 @@ export async function writingModel(closing: Closing): Promise<ModelDouble> {
 
 type Meanwhile = () => Promise<void> | void;
 
-/** A Parley of a test. */
 export interface Started {
   readonly folder: DataFolder;
   readonly process: () => TestParley;
-  /** Stops it, by SIGKILL if it has its own process, and restarts it in the process of the test. */
+  /** Stops Parley, by SIGKILL if it has its own process, and restarts it in the test process. */
   readonly restart: (
     meanwhile?: Meanwhile,
     here?: Parameters<typeof startParleyHere>[1],
   ) => Promise<void>;
 }
 
-/** A Parley of a test in a separate process. */
 export interface StartedApart extends Started {
-  /** Like `restart`, but in a separate process again, so that it can be killed again. */
+  /** Like `restart`, but starts a separate process so that Parley can be killed a second time. */
   readonly restartApart: (meanwhile?: Meanwhile) => Promise<void>;
 }
 
-/** Starts a Parley with that model and these settings in the process of the test. */
+/** Starts Parley in the test process with the given model and settings. */
 export async function start(
   model: ModelDouble,
   settings: object,
@@ -61,7 +59,7 @@ export async function start(
   return startedIn(folder, await startParleyHere(folder.path), closing);
 }
 
-/** The same in a separate process, which can be killed. */
+/** Starts Parley in a separate process, which can be killed. */
 export async function startApart(
   model: ModelDouble,
   settings: object,
@@ -104,14 +102,14 @@ function folderFor(model: ModelDouble, settings: object): DataFolder {
   });
 }
 
-/** The resulting file: a file written in an owner's turn belongs to the owner (W09). */
+/** The path of the written file: a file written in an owner's turn belongs to the owner (W09). */
 export const NOTE = '---\naudience: owner # written by the agent\n---\n\nParrots talk.\n';
 
-/** The file that the model has written; null before that. */
+/** The content of the file that the model has written, or null if there is none yet. */
 export const noted = ({ folder }: Started) => {
   const path = join(folder.path, 'workspace', FILE);
   return existsSync(path) ? readFileSync(path, 'utf8') : null;
 };
-/** The record of questions as `parley approvals` prints it. */
+/** The approval record as `parley approvals` prints it. */
 export const record = async ({ folder }: Started) =>
   (await runCommand(['--data', folder.path, 'approvals', '--limit', '5'])).out;

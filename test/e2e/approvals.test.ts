@@ -15,9 +15,9 @@ import { untilConnected } from './channel-states.ts';
 
 const ANN = '200000000000000501';
 const BO = '200000000000000502';
-/** Longer than the lifetime of a question. */
+/** Longer than an approval request remains valid. */
 const DAY_MS = 24 * 60 * 60_000;
-/** Killed in a full run, and always on Telegram; otherwise shut down gracefully. */
+/** A full run kills Parley, and Telegram always does; otherwise it is shut down gracefully. */
 const startToRestart = isFullRun() ? startApart : start;
 
 const closing: Closing = [];
@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** `startIn` decides where Parley runs: in a separate process if it is killed. */
+/** `startIn` decides where Parley runs: in a separate process if the test kills it. */
 async function onDiscord(startIn: typeof start) {
   const [discord, model] = await Promise.all([startDiscordDouble(), writingModel(closing)]);
   closing.push(() => discord.close());
@@ -63,7 +63,7 @@ const question = (discord: DiscordDouble, channel: string) => {
   return found;
 };
 
-/** A person presses the button that stands for a command. */
+/** Presses the button that represents a command. */
 function press(discord: DiscordDouble, channel: string, from: string, command: string): void {
   const { id, message } = question(discord, channel);
   const customId = /"custom_id":"(\d:(\/\w+) \w+)"/g;
@@ -74,7 +74,7 @@ function press(discord: DiscordDouble, channel: string, from: string, command: s
 }
 
 describe('approvals', () => {
-  it('[G05] on Discord: a button, a restart between question and answer, and the call runs once', async () => {
+  it('[G05] on Discord, a button pressed after a restart runs the call once', async () => {
     const { discord, model, parley } = await onDiscord(startToRestart);
     const direct = discord.dmWith(ANN);
     discord.say({ channel: direct, text: 'please note it' });
@@ -83,7 +83,7 @@ describe('approvals', () => {
     await connected(discord, 2);
     discord.say({ channel: direct, text: 'and something else' });
     expect(noted(parley)).toBeNull();
-    // Twice, as impatient people do.
+    // The button is pressed twice, as an impatient person would.
     press(discord, direct, ANN, '/approve');
     press(discord, direct, ANN, '/approve');
     await until(discord, direct, 'You said: and something else');
@@ -98,7 +98,7 @@ describe('approvals', () => {
     );
   });
 
-  it('[G05] in a group another person is refused politely, and a refusal is reported to the model', async () => {
+  it('[G05] in a group, other people cannot decide, and a refusal is reported to the model', async () => {
     const { discord, parley } = await onDiscord(start);
     const group = discord.channelId;
     discord.say({ channel: group, from: BO, text: `<@${discord.me.id}> what time is it` });
@@ -113,7 +113,7 @@ describe('approvals', () => {
     );
   });
 
-  it('[G05] on WhatsApp: a code as text, and a restart between question and answer', async () => {
+  it('[G05] on WhatsApp, a code typed after a restart runs the call', async () => {
     const [peer, model] = await Promise.all([whatsappPeer(), writingModel(closing)]);
     closing.push(() => peer.close());
     const parley = await startToRestart(
@@ -142,7 +142,7 @@ describe('approvals', () => {
     expect(await record(parley)).toContain('the call worked');
   });
 
-  it('[G05] a question that expired while nothing was running counts as a no', async () => {
+  it('[G05] an approval request that expires while Parley is stopped counts as denied', async () => {
     const { discord, parley } = await onDiscord(start);
     const direct = discord.dmWith(ANN);
     discord.say({ channel: direct, text: 'please note it' });

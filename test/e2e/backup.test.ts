@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 describe('a backup', () => {
-  it('[D11] that is interrupted by a signal leaves no partial file, and reports the interruption', async () => {
+  it('[D11] interrupted by a signal leaves no partial file and reports the interruption', async () => {
     const data = scene.folder.path;
     // Random bytes do not compress, so writing them takes a while.
     writeFileSync(join(data, 'workspace', 'large.bin'), randomBytes(64 * 1024 * 1024));
@@ -51,7 +51,7 @@ describe('a backup', () => {
     expect(readdirSync(data).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
   });
 
-  it('[D01] during traffic contains each message either completely or not at all', async () => {
+  it('[D01] taken during traffic contains each message either completely or not at all', async () => {
     const people = [ANN, BO];
     let said = 0;
     const talking = setInterval(() => {
@@ -76,7 +76,8 @@ describe('a backup', () => {
       expect(texts).toEqual(texts.map((_text, index) => `message ${index + 1}`));
     }
     expect(column(database, "select count(*) from inbox where state <> 'done'")).toEqual([0]);
-    // An answered message has its history and its answer; an unanswered one has neither.
+    // An answered message must have its history and its answer; an unanswered one must have
+    // neither.
     const turns = database
       .prepare(
         `select state, (select count(*) from outbox where turn_id = turn.id) as parts,
@@ -92,8 +93,8 @@ describe('a backup', () => {
     database.close();
   });
 
-  it('[D04] restored over a running Parley ends it, repeats nothing, holds back unfinished parts, and answers what was asked in the meantime', async () => {
-    // A process that the restore can end.
+  it('[D04] restored over a running Parley ends that process, repeats nothing, holds back unfinished parts, and answers later messages', async () => {
+    // Runs Parley in a process of its own, because the restore ends it.
     const apart = await scene.startApart();
     scene.telegram.say({ chat: ANN, text: 'one' });
     await scene.untilAnswers(ANN, 1);
@@ -149,7 +150,7 @@ describe('a backup', () => {
   });
 
   it.runIf(postgresUrl)(
-    '[D09] moves an installation to an empty PostgreSQL, but to no other',
+    '[D09] moves an installation to an empty PostgreSQL database and refuses any other',
     async () => {
       const database = await freshDatabase(postgresUrl ?? '');
       scene.telegram.say({ chat: ANN, text: 'one' });

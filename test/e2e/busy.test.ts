@@ -5,8 +5,8 @@ import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-s
 import { webClient } from './web-client.ts';
 
 /**
- * The number of tests that kill a process; a change kills in one of them each day. The simulation
- * kills at any step.
+ * The number of tests that can kill a process; a change runs one of these kills each day. The
+ * simulation covers kills at every step.
  */
 const KILLS = 2;
 
@@ -17,7 +17,7 @@ const open = async (busy: string | object): Promise<void> => {
   scene = await startTelegramScene({}, { lanes: { busy, collectPauseMs: 100 } });
 };
 
-/** Writes and waits until the message is stored. */
+/** Sends a message and waits until it is stored. */
 async function write(text: string, chat = ANN): Promise<void> {
   const before = await taken();
   scene.telegram.say({ chat, from: ANN, text });
@@ -33,7 +33,7 @@ async function taken(): Promise<number> {
 const inGroup = (text: string) => `@parley_test_bot ${text}`;
 const askedLast = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
 
-/** What `/why` says about the last messages. */
+/** Returns the output of `/why` for the latest messages. */
 async function why(): Promise<string> {
   const { length } = scene.answers(ANN);
   scene.telegram.say({ chat: ANN, text: '/why' });
@@ -41,7 +41,7 @@ async function why(): Promise<string> {
 }
 
 describe('a message written during a turn', () => {
-  it('[D03] with "steer" joins the turn before its answer is sent: one message answers both', async () => {
+  it('[D03] with "steer" joins the turn before its answer is sent, so one message answers both', async () => {
     await open('steer');
     const first = scene.hold('first');
     scene.telegram.say({ chat: ANN, text: 'first' });
@@ -78,7 +78,7 @@ describe('a message written during a turn', () => {
   });
 
   if (isDueToday(0, KILLS))
-    it('[D03] [D05] with "steer" is answered once after a kill -9 following its joining', async () => {
+    it('[D03] [D05] with "steer" is answered once if Parley is killed after the message joined the turn', async () => {
       await open('steer');
       const parley = await scene.startApart();
       const [first, second] = [scene.hold('first'), scene.hold('second')];
@@ -97,7 +97,7 @@ describe('a message written during a turn', () => {
       expect(await scene.untilAnswers(ANN, 2)).toHaveLength(2);
     });
 
-  it('[D03] with "interrupt" ends the turn: the next one answers both, and /why reports it', async () => {
+  it('[D03] with "interrupt" ends the turn, the next turn answers both messages, and /why reports it', async () => {
     await open('interrupt');
     const story = scene.hold('a story');
     scene.telegram.say({ chat: ANN, text: 'a story' });
@@ -111,7 +111,7 @@ describe('a message written during a turn', () => {
   });
 
   if (isDueToday(1, KILLS))
-    it('[D03] with "interrupt" is answered once, together with what it interrupted, after a kill -9', async () => {
+    it('[D03] with "interrupt" is answered once, together with the interrupted message, after a kill -9', async () => {
       await open('interrupt');
       const parley = await scene.startApart();
       const [story, poem] = [scene.hold('a story'), scene.hold('a poem')];
@@ -129,7 +129,7 @@ describe('a message written during a turn', () => {
       expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: a poem', 'You said: thanks']);
     });
 
-  it('[D03] is handled according to its kind of chat', async () => {
+  it('[D03] is handled according to the kind of chat', async () => {
     await open({ direct: 'steer' });
     const one = scene.hold(inGroup('one'));
     scene.telegram.say({ chat: GROUP, from: ANN, text: inGroup('one') });

@@ -12,14 +12,13 @@ const Status = z.object({
   ),
 });
 
-/** The state of a channel of a running Parley; `code` links it while it waits for that. */
+/** The state of a channel; `code` is the pairing code while the channel waits to be linked. */
 export interface ChannelStatus {
   readonly channel: string;
   readonly kind: string;
   readonly code: string | undefined;
 }
 
-/** Asks a running Parley for the states of its channels. */
 export async function channelStates({
   address,
   token,
@@ -36,8 +35,8 @@ export async function untilConnected(parley: TestParley): Promise<void> {
 }
 
 /**
- * Scans the code that a Parley shows, with the phone of the double's owner, and waits until
- * WhatsApp is connected.
+ * Scans the pairing code with the phone of the simulated owner, and waits until WhatsApp is
+ * connected.
  */
 export async function linkWhatsApp(double: WhatsAppDouble, parley: TestParley): Promise<void> {
   let scanned: string | undefined;

@@ -18,7 +18,7 @@ import { openView } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const [ANN, EVE, MAL, GROUP] = [501, 999, 998, -5];
-/** Generous, because a busy machine is slow. */
+/** The limit is generous because a busy machine is slow. */
 const TIMEOUT = { timeout: 30_000 };
 const FAULTS = `axe.run().then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`;
@@ -64,7 +64,7 @@ const answers = (chat: number) =>
     .map(({ text }) => text);
 
 describe('the channels', () => {
-  it('[U03] report that there is no chat for a test yet, and then send a test to the owner', async () => {
+  it('[U03] report that no chat can receive a test message yet, and then send one to the owner', async () => {
     await expect.poll(stateOf, TIMEOUT).toBe('connected');
     const none = await command('test', 'telegram');
     expect(none).toMatchObject({ code: 1, out: expect.stringContaining('No owner has written') });
@@ -81,8 +81,8 @@ describe('the channels', () => {
     });
   });
 
-  it('[U03] disconnect a paused account, even across a kill, and then receive the waiting messages', async () => {
-    // Killed every third day on a change, otherwise shut down gracefully.
+  it('[U03] keep a paused account disconnected across a kill, and receive the waiting messages afterwards', async () => {
+    // A change kills Parley every third day; on other days it is shut down gracefully.
     if (isDueToday(2, 3)) {
       await parley.end();
       parley = await startParleyProcess(folder.path);
@@ -120,7 +120,7 @@ describe('the channels', () => {
   });
 
   it.runIf(chromiumUrl)(
-    '[U03] [F05] let people and groups in with one press, by keyboard and on a phone, and keep the settings',
+    '[U03] [F05] admit people and groups with one press, by keyboard and on a phone, and keep the settings',
     async () => {
       telegram.say({ chat: EVE, text: 'let me in' });
       telegram.say({ chat: MAL, text: 'me too' });
@@ -165,7 +165,7 @@ describe('the channels', () => {
     120_000,
   );
 
-  it('[F05] are listed in a form for programs', async () => {
+  it('[F05] are listed as JSON for programs', async () => {
     const { out } = await command('--json');
     expect(JSON.parse(out)).toMatchObject({
       accounts: expect.arrayContaining([
@@ -190,7 +190,7 @@ async function openPage(browser: Browser, width: number): Promise<Page> {
   return page;
 }
 
-/** Nothing is wider than the window, and axe finds no fault. */
+/** No element is wider than the window, and axe reports no violation. */
 async function fits(page: Page): Promise<void> {
   await applicantsOf(page).waitFor();
   await page.evaluate(axe.source);

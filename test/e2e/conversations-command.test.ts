@@ -26,7 +26,7 @@ describe('parley conversations with a running gateway', () => {
     runCommand(['--data', folder.path, 'conversations', ...args]);
   const ID = 'web:default:main';
 
-  it('[U11] shows, renames and deletes one, as the page does', async () => {
+  it('[U11] shows, renames and deletes a conversation, as the page does', async () => {
     const client = webClient(parley);
     await client.post('Tell me of ships');
     const answered = expect.stringContaining('Ships sail.');

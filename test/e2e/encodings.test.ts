@@ -6,7 +6,7 @@ import { textOf } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
-/** "请用中文回答，保持礼貌。会议在星期三上午。" as Notepad saves it on a Chinese Windows. */
+/** "请用中文回答，保持礼貌。会议在星期三上午。" as Notepad saves it on Chinese Windows. */
 const GBK = Buffer.from(
   'c7ebd3c3d6d0cec4bbd8b4f0a3acb1a3b3d6c0f1c3b2a1a3bbe1d2e9d4dad0c7c6dac8fdc9cfcee7a1a3',
   'hex',
@@ -46,7 +46,7 @@ async function audit(): Promise<readonly string[]> {
   return findings.flatMap(({ id, found }) => (id === 'workspace.encodings' ? [found] : []));
 }
 
-it('[W10] [H11] HEARTBEAT.md from PowerShell, in UTF-16, means the same tasks to all commands', async () => {
+it('[W10] [H11] HEARTBEAT.md in UTF-16 from PowerShell yields the same tasks in all commands', async () => {
   await say('hello');
   for (const mark of ['\uFEFF', '']) {
     put('HEARTBEAT.md', Buffer.from(`${mark}${TASKS}`, 'utf16le'));
@@ -60,7 +60,7 @@ it('[W10] [H11] HEARTBEAT.md from PowerShell, in UTF-16, means the same tasks to
   }
 });
 
-it('[W10] AGENTS.md in GBK is in the prompt as it was written', async () => {
+it('[W10] AGENTS.md in GBK appears correctly in the prompt', async () => {
   put('AGENTS.md', GBK);
   await say('hello again');
   expect(system()).toContain(CHINESE);

@@ -12,8 +12,8 @@ import {
 import { webClient } from './web-client.ts';
 
 /**
- * Tools that never return: in a loop, and outside JavaScript, where the culprit cannot be
- * identified.
+ * Tools that never return: one in a JavaScript loop, and one in native code, where the responsible
+ * tool cannot be identified.
  */
 const STUCK = `
 import { execFileSync } from 'node:child_process';
@@ -63,7 +63,7 @@ async function start(): Promise<ParleyProcess> {
   return parley;
 }
 
-/** What the running process has recorded so far. */
+/** The watchdog record that the running process has written so far. */
 function recordOf({ path }: DataFolder): string {
   const files = readdirSync(join(path, 'working'));
   return files.map((name) => readFileSync(join(path, 'working', name), 'utf8')).join('');
@@ -100,7 +100,7 @@ describe('a turn whose tool never returns', () => {
     expect(readdirSync(join(folder.path, 'working'))).toEqual([]);
   });
 
-  it('[D11] [D13] is ended even outside JavaScript, where SIGTERM is not handled, and counts as well when a supervisor kills the process before its watchdog does', async () => {
+  it('[D11] [D13] is ended even in native code, where SIGTERM is not handled, and counts even if a supervisor kills the process before the watchdog does', async () => {
     model.queue({ toolCalls: [{ name: 'wait', arguments: {} }] });
     const first = await start();
     await webClient(first).post('Wait for it.');

@@ -5,13 +5,13 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { bundleModule } from '../services/bundle.ts';
 
-/** The modules that a start has loaded. */
+/** The modules loaded during startup. */
 export interface LoadedModules {
-  /** URLs of files, in the order in which they were loaded. */
+  /** File URLs in load order. */
   readonly files: readonly string[];
-  /** Paths of the sources from which these files were built. */
+  /** Paths of the sources from which the loaded files were built. */
   readonly sources: readonly string[];
-  /** The size of all files, in bytes. */
+  /** The total size of the loaded files, in bytes. */
   readonly size: number;
   /** Node’s own modules, including internal ones: `NativeModule internal/…`. */
   readonly ofNode: readonly string[];
@@ -20,12 +20,12 @@ export interface LoadedModules {
 const Loaded = z.object({ files: z.array(z.string()), ofNode: z.array(z.string()) });
 const SourceMap = z.object({ sources: z.array(z.string()) });
 
-/** Starts Parley in a data folder, stops it, and returns every module that was loaded. */
+/** Starts Parley in a data folder, stops it, and returns every loaded module. */
 export function loadedByStart(data: string): Promise<LoadedModules> {
   return loadedBy(START, bundleModule('index'), data);
 }
 
-/** Runs a command on a data folder without a gateway, and returns every module that was loaded. */
+/** Runs a command on a data folder without a gateway, and returns every loaded module. */
 export function loadedByCommand(data: string, ...args: string[]): Promise<LoadedModules> {
   return loadedBy(COMMAND, bundleModule('main'), '--data', data, ...args);
 }
@@ -42,7 +42,7 @@ async function loadedBy(script: string, ...args: string[]): Promise<LoadedModule
   return { files, ofNode, size, sources: paths.flatMap((path) => sourcesOf(path)) };
 }
 
-/** A file of the bundle has a source map that names them. */
+/** The source map of a bundle file lists its sources. */
 function sourcesOf(path: string): readonly string[] {
   if (!existsSync(`${path}.map`)) return [path];
   return SourceMap.parse(JSON.parse(readFileSync(`${path}.map`, 'utf8'))).sources;

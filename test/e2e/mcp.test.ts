@@ -20,18 +20,18 @@ const { resolve: find } = createRequire(import.meta.url);
 const EVERYTHING = find('@modelcontextprotocol/server-everything/dist/index.js');
 const FILESYSTEM = find('@modelcontextprotocol/server-filesystem/dist/index.js');
 const NODE = process.execPath;
-/** Generous, because a busy machine is slow; in ms. */
+/** In ms, and generous because a busy machine is slow. */
 const SETTLING = { interval: 300, timeout: 30_000 };
 
 let scene: TelegramScene;
 
-/** Starts the scene with these servers, and waits until the model is offered their tools. */
+/** Starts Parley with these servers and waits until the model is offered their tools. */
 async function withServers(mcp: object, settled: RegExp): Promise<void> {
   scene = await startTelegramScene({}, { mcp });
   await vi.waitFor(async () => expect(await status()).toMatch(settled), SETTLING);
 }
 
-/** The same in a separate process. */
+/** Starts Parley with MCP servers in a separate process. */
 async function withServersApart(mcp: object, settled: RegExp): Promise<ParleyProcess> {
   const started = await startTelegramSceneApart({}, { mcp });
   scene = started.scene;
@@ -68,7 +68,7 @@ const lastRequest = (): ChatRequest => {
   return body;
 };
 
-/** `others` collects the processes that the test ends. */
+/** `others` collects further processes that the test must end. */
 async function startHttpServer(port: number, others: ChildProcess[]): Promise<ChildProcess> {
   const server = spawn(NODE, [EVERYTHING, 'streamableHttp'], {
     env: { PATH: process.env.PATH, PORT: String(port) },
@@ -92,7 +92,7 @@ describe('[G03] an agent with an MCP server', () => {
   );
   afterAll(() => scene.close());
 
-  it("validates arguments against the server's schema before it is called", async () => {
+  it('validates arguments against the schema of the server before the call', async () => {
     calls('every_get_sum', { a: 'one' });
     const answer = await ask('add');
     expect(answer).toContain('every_get_sum was not run, because its arguments do not fit');
@@ -100,7 +100,7 @@ describe('[G03] an agent with an MCP server', () => {
     expect(await ask('add')).toContain('The sum of 1 and 2 is 3');
   });
 
-  it('lists and reads the resources of a server, as text of an outsider', async () => {
+  it('lists and reads the resources of a server, marked as untrusted text', async () => {
     calls('every_resources', {});
     await ask('what is there?');
     const [listed] = results(lastRequest());
@@ -118,7 +118,7 @@ describe('[G03] an agent with an MCP server', () => {
     expect(JSON.stringify(lastRequest())).toContain("\\nWhat's weather in Rome?\\n</outside");
     await ask('/mcp__every__args-prompt');
     expect(JSON.stringify(lastRequest())).toContain('cannot be used without: city');
-    // Only the turn in which it was typed contains it.
+    // Only the turn in which the prompt was chosen contains it.
     await ask('and now?');
     expect(JSON.stringify(lastRequest())).not.toContain("What's weather");
   });
@@ -161,7 +161,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(JSON.stringify(lastRequest())).not.toMatch(/every_|files_|box of samples|mcp__/);
   });
 
-  it('uses a server over HTTP; its text and tools disappear with it, and return with it', async () => {
+  it('uses a server over HTTP, whose texts and tools disappear and return with it', async () => {
     const port = await freePort();
     const first = await startHttpServer(port, others);
     const url = `http://127.0.0.1:${port}/mcp`;
@@ -199,13 +199,13 @@ describe('[G03] an agent with MCP servers', () => {
     expect(Date.now() - asked).toBeLessThan(8_000);
   });
 
-  it('leaves no process behind when it is killed', async () => {
+  it('leaves no child process behind when Parley is killed', async () => {
     const { path, remove } = makeDataFolder({});
     onTestFinished(remove);
     const file = join(path, 'mute.pid');
     const mute = { command: 'sh', args: ['-c', `echo $$ > "${file}"; exec sleep 600`] };
     const parley = await withServersApart({ mute }, /mute: connecting/);
-    // It is connecting from the moment its process is started.
+    // An MCP server is "connecting" from the moment its process is started.
     await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/^\d+\n$/);
     const pid = Number(readFileSync(file, 'utf8'));
     expect(isRunning(pid)).toBe(true);

@@ -23,8 +23,8 @@ const results = ({ messages }: ChatRequest) =>
   messages.flatMap((message) => (message.role === 'tool' ? [textOf(message)] : []));
 
 /**
- * A model that sends the text after `tell NAME:` to that chat, and reports the result. `startIn`
- * decides where Parley runs: in a separate process if it is killed.
+ * A model that sends the text after `tell NAME:` to that chat and reports the result. `startIn`
+ * decides where Parley runs: in a separate process if the test kills it.
  */
 async function onTelegram(startIn: typeof start) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
@@ -65,7 +65,7 @@ async function onTelegram(startIn: typeof start) {
 
 describe('a message to another chat', () => {
   it('[G02] [G05] goes to a group named in the settings once the owner has read and approved it', async () => {
-    // Killed every third day on a change, otherwise shut down gracefully.
+    // A change kills Parley every third day; on other days it is shut down gracefully.
     const startIn: typeof start = isDueToday(2, 3) ? startApart : start;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     telegram.say({ chat: GROUP, from: BO, text: 'hi @parley_test_bot' });
@@ -74,7 +74,7 @@ describe('a message to another chat', () => {
     await until(ANN, 'May I use');
     expect(said(ANN)[0]).toContain('Dinner');
     expect(said(GROUP)).toHaveLength(1);
-    // The run that resumes after the approval dies once the message is sent.
+    // The resumed run is killed right after it sends the approved message.
     const code = /\/approve (\w{6})/.exec(said(ANN)[0] ?? '')?.[1];
     telegram.say({ chat: ANN, text: `/approve ${code}` });
     await until(GROUP, 'Dinner');
@@ -83,13 +83,13 @@ describe('a message to another chat', () => {
     telegram.say({ chat: GROUP, from: BO, text: 'why so late? @parley_test_bot' });
     await until(GROUP, 'why so late');
     const dinners = said(GROUP).filter((text) => text.includes('Dinner'));
-    // Nobody is pinged (M05).
+    // The message must not ping anyone (M05).
     expect(dinners).toEqual(['⚙️ Dinner at eight, @\u200Bbo <all>']);
     const last = JSON.stringify(model.requests.at(-1)?.body.messages.at(-1));
     expect(last).toContain('Dinner');
   });
 
-  it("[G02] [W02] reaches the owner's other chat without approval; a group has no such tool", async () => {
+  it('[G02] [W02] reaches another chat of the owner without approval, and a group has no such tool', async () => {
     const { telegram, model, parley, said, until } = await onTelegram(start);
     telegram.say({ chat: ANN, text: 'hello' });
     await until(ANN, 'You said');

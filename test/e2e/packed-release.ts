@@ -19,7 +19,7 @@ import { z } from 'zod';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
-/** As on a machine with its own, perhaps old, Node, and nothing of this clone. */
+/** Simulates a machine with its own, perhaps old, Node and without this clone. */
 const PATH = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
@@ -28,13 +28,11 @@ const PATH = (process.env.PATH ?? '')
 /** The packed release, installed globally below a temporary folder. */
 export interface PackedRelease {
   readonly folder: string;
-  /** The folder of the package. */
   readonly installed: string;
-  /** The packed file. */
   readonly file: string;
-  /** Its size in bytes. */
+  /** The size of the packed file in bytes. */
   readonly size: number;
-  /** Starts it for the user of a home folder. */
+  /** Runs `parley` for the user of a home folder. */
   start(home: string, ...args: readonly string[]): Promise<InstalledParley>;
   remove(): void;
 }
@@ -46,7 +44,7 @@ export interface InstalledParley {
   end(): Promise<number | null>;
 }
 
-/** Packs the release and installs it: in a full run by npm, otherwise faster. */
+/** Packs the release and installs it with npm in a full run, or with a faster copy otherwise. */
 export async function installRelease(): Promise<PackedRelease> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-packed-')));
   const installed = join(folder, 'lib/node_modules/parley');
@@ -70,15 +68,15 @@ export async function installRelease(): Promise<PackedRelease> {
 
 type Place = Pick<PackedRelease, 'folder' | 'installed'>;
 
-/** Installs the package as a user does. */
+/** Installs the package with npm. */
 async function installByNpm(file: string, { folder }: Place): Promise<void> {
   const args = ['install', '--global', '--prefix', folder, '--prefer-offline', '--loglevel=error'];
   await run('npm', [...args, file], { cwd: folder });
 }
 
 /**
- * Unpacks it where npm would install it, beside links to the local libraries: npm takes seconds of
- * processor time.
+ * Unpacks the package where npm would install it and links the local libraries, because npm takes
+ * seconds of processor time.
  */
 async function unpack(file: string, { folder, installed }: Place): Promise<void> {
   const libraries = join(installed, 'node_modules');

@@ -7,40 +7,42 @@ import { main } from '@parley/cli/main';
 import type { TestParley } from './parley-here.ts';
 
 export const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
-/** A start that takes longer has failed; generous, because a busy machine is slow. In ms. */
+/**
+ * A start that takes longer counts as failed; the limit is generous because a busy machine is slow.
+ * In ms.
+ */
 const START_WITHIN_MS = 90_000;
 /**
- * The limits of a long-running process, as a service sets them: the launcher would load Node a
- * second time for them.
+ * The limits of a long-running process, as a service sets them; otherwise the launcher would load
+ * Node a second time.
  */
 const LIMITS = { flags: ['--max-semi-space-size=8'], env: { MALLOC_ARENA_MAX: '2' } };
 
-/** The result of a command, with its complete output. */
 export interface Ended {
-  /** The exit code, or the signal that killed it. */
+  /** The exit code, or the signal that killed the process. */
   readonly code: number | NodeJS.Signals;
   readonly out: string;
   readonly err: string;
-  /** The time from the request to stop (or from the start) to the end. */
+  /** The time from the stop request (or from the start) to the exit. */
   readonly ms: number;
 }
 
-/** A Parley that runs as a user starts it: in a separate process. */
+/** A Parley that runs as a user starts it, in a separate process. */
 export interface ParleyProcess extends TestParley {
   readonly pid: number;
-  /** Waits until it ends by itself. */
+  /** Waits until the process exits. */
   over(): Promise<Ended>;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits until the process exits. */
   end(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** A new data folder with these settings; `remove` deletes it. */
+/** A new data folder with the given settings; `remove` deletes it. */
 export interface DataFolder {
   readonly path: string;
   remove(): void;
 }
 
-/** Creates a data folder. YAML is a superset of JSON, so the settings are simply an object. */
+/** YAML is a superset of JSON, so the settings are written as JSON. */
 export function makeDataFolder(settings: object): DataFolder {
   const path = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
   writeSettings(path, settings);
@@ -53,9 +55,9 @@ export function writeSettings(data: string, settings: object): void {
 }
 
 /**
- * Runs one command to completion in this process, alongside the Parley it asks. Loading the program
- * again takes most of a command's time; use `runParley` for tests of the start itself or of
- * plugins.
+ * Runs one command to completion in the test process, alongside the gateway that it queries.
+ * Loading the program again takes most of a command's time; use `runParley` only to test the start
+ * itself or plugins.
  */
 export async function runCommand(args: readonly string[]): Promise<Ended> {
   const started = Date.now();
@@ -77,8 +79,8 @@ export async function runParley(args: readonly string[]): Promise<Ended> {
 }
 
 /**
- * Starts Parley (or another program like it) on a data folder and waits for its banner. Rejects
- * with its output if it ends first.
+ * Starts Parley (or a similar program) on a data folder and waits for its banner. Rejects with the
+ * output of the program if it exits first.
  */
 export async function startParleyProcess(
   data: string,
@@ -114,7 +116,7 @@ export async function startParleyProcess(
   };
 }
 
-/** A `parley simulate` whose page is ready. */
+/** A running `parley simulate` whose page is ready. */
 export interface Simulation {
   readonly address: string;
   readonly token: string;

@@ -12,7 +12,7 @@ const postgresUrl = inject('postgresUrl');
 const pgDump = inject('pgDumpPath');
 
 describe.runIf(postgresUrl && pgDump)('a PostgreSQL restored by pg_restore', () => {
-  it('[D04] [D09] repeats nothing: work that was unfinished at the dump becomes dead letters', async () => {
+  it('[D04] [D09] repeats nothing, and turns work that was unfinished at the dump into dead letters', async () => {
     const database = await freshDatabase(postgresUrl ?? '');
     const scene = await startTelegramScene();
     onTestFinished(() => scene.close().then(() => database.drop()));
@@ -33,7 +33,7 @@ describe.runIf(postgresUrl && pgDump)('a PostgreSQL restored by pg_restore', () 
     const dumped = await counterIn(database.url);
     held.release();
     await scene.untilAnswers(ANN, 2);
-    // A loss of less than two seconds cannot be detected (docs/deploy.md).
+    // The restore cannot detect a loss of less than two seconds (docs/deploy.md).
     await expect.poll(() => counterIn(database.url)).toBeGreaterThan(dumped);
     await before.end();
 
@@ -51,13 +51,13 @@ describe.runIf(postgresUrl && pgDump)('a PostgreSQL restored by pg_restore', () 
   });
 });
 
-/** The counter that is stored in the database. */
+/** The counter stored in the database. */
 async function counterIn(url: string): Promise<number> {
   const { rows } = await ask(url, 'select counter from store_state');
   return Number(rows[0]?.counter);
 }
 
-/** An empty database of the same name. */
+/** Creates an empty database of the same name. */
 async function createAgain(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   await ask(postgresUrl ?? '', `drop database ${name} with (force)`);

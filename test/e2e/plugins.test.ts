@@ -57,7 +57,7 @@ export const plugin = definePlugin({
 });
 `;
 
-/** Installs the example beside the settings, as an operator installs a package. */
+/** Installs the example next to the settings, as an operator installs a package. */
 function installExample(path: string): void {
   mkdirSync(join(path, 'node_modules/@parley'), { recursive: true });
   const example = join(import.meta.dirname, '../../examples/plugin');
@@ -106,7 +106,7 @@ function plugin(file: string, source: string): void {
   writeFileSync(path, source);
 }
 
-/** The first model request of the turn for a message. */
+/** The first model request of the turn that answers a message. */
 const asked = (text: string): ChatRequest => {
   const found = model.requests.find(({ body }) => textOf(body.messages.at(-1)).endsWith(text));
   if (found === undefined) throw new Error(`the model was not asked "${text}"`);
@@ -114,7 +114,7 @@ const asked = (text: string): ChatRequest => {
 };
 const systemOf = (request: ChatRequest) => textOf(request.messages[0]);
 
-/** Pins a notice as a stranger and waits until the board shows an answer to it. */
+/** Pins a notice as a stranger and waits until the board shows the answer. */
 async function pin(from: string, text: string): Promise<string> {
   const address = `${parley.address}/channels/board/default/`;
   const headers = { authorization: `Bearer ${parley.token}`, 'content-type': 'application/json' };
@@ -126,7 +126,7 @@ async function pin(from: string, text: string): Promise<string> {
 }
 
 describe('plugins named in the settings', () => {
-  it('[P16] a tool, a layer, a hook and a skill reach the model, and the tool works', async () => {
+  it('[P16] add a tool, a layer, a hook and a skill that reach the model, and the tool works', async () => {
     model.queue({ toolCalls: [{ name: 'roll_dice', arguments: { dice: 3 } }] }, 'So be it.');
     await web.post('Roll three dice.');
     await expect.poll(web.history).toContain('<p>So be it.</p>');
@@ -141,12 +141,12 @@ describe('plugins named in the settings', () => {
     expect(textOf(after)).toMatch(/\d+ \+ \d+ \+ \d+ = \d+/);
   });
 
-  it('[P16] a channel works, with the settings that its plugin declares', async () => {
+  it('[P16] add a working channel with the settings that the plugin declares', async () => {
     expect(parley.out()).toContain('board: connected as News');
     expect(await pin('bo', 'Hello, board.')).toBe('News\nbo: You said: Hello, board.\n');
   });
 
-  it('[P16] [G02] an owner-only tool is not offered to anyone else', async () => {
+  it('[P16] [G02] offer an owner-only tool to nobody else', async () => {
     await pin('eve', 'What can you do?');
     const request = asked('What can you do?');
     expect(toolsOf(request)).toContain('roll_dice');
@@ -154,13 +154,13 @@ describe('plugins named in the settings', () => {
     expect(JSON.stringify(request)).not.toContain('open_door');
   });
 
-  it('[P16] a plugin folder anywhere can import Parley’s packages and zod, and receives its options', async () => {
+  it('[P16] can import Parley packages and zod from any folder, and receive their options', async () => {
     await web.post('And mine?');
     await expect.poll(web.history).toContain('<p>You said: And mine?</p>');
     expect(systemOf(asked('And mine?'))).toContain('My token has 10 letters.');
   });
 
-  it('[P12] none can replace the safety layer or a tool of Parley', async () => {
+  it('[P12] cannot replace the safety layer or a built-in tool', async () => {
     await web.post('Are there rules?');
     await expect.poll(web.history).toContain('<p>You said: Are there rules?</p>');
     const request = asked('Are there rules?');
@@ -177,7 +177,7 @@ describe('faulty plugins', () => {
       .split('\n')
       .filter((line) => line.includes(word));
 
-  it('[P16] do not prevent the start, and each is reported in one line of the log', () => {
+  it('[P16] do not prevent the start, and each one is reported in one log line', () => {
     expect(logged('its setup failed: boom')).toHaveLength(1);
     expect(logged('no package \\"never-installed\\" is installed')).toHaveLength(1);
     expect(logged('that name is taken')).toHaveLength(2);
@@ -195,14 +195,14 @@ describe('faulty plugins', () => {
     expect(parley.err()).not.toContain('abcdefghij');
   });
 
-  it('[P16] with a layer and a hook that throw are left out of each prompt, and logged', async () => {
+  it('[P16] whose layer or hook throws are logged, and left out of each prompt', async () => {
     await web.post('Moody?');
     await expect.poll(web.history).toContain('<p>You said: Moody?</p>');
     expect(logged('not today').length).toBeGreaterThan(0);
     expect(logged('no hook today').length).toBeGreaterThan(0);
   });
 
-  it('[P16] are listed by parley plugins and parley status, with the reason why they fail', async () => {
+  it('[P16] are listed with the reason by parley plugins and parley status', async () => {
     const lines = [
       'games-table 0.1.0 brings tool roll_dice, skills in ',
       'mine 2.0.0 brings tool open_door, layers mine and moody, hook moody; left out: the tool "read": that name is taken; rename it; the layer "safety"',
@@ -221,14 +221,14 @@ describe('faulty plugins', () => {
   });
 });
 
-describe('without a running Parley', () => {
+describe('plugins without a running gateway', () => {
   const settings = {
     model: 'offline',
     plugins: ['@parley/plugin-example'],
     channels: { board: { title: 5 } },
   };
 
-  it('[P16] parley plugins checks them, and ends although they leave timers behind; the one in docs/new-plugin.md works as printed', async () => {
+  it('[P16] are checked by parley plugins, which exits even if they leave timers running; the plugin in docs/new-plugin.md works as printed', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/new-plugin.md'), 'utf8');
     const [, source = ''] = /```ts\n(.*?)```/s.exec(page) ?? [];
     const plugins = ['./plugins/mine', './gone', './plugins/dice'];
@@ -249,7 +249,7 @@ describe('without a running Parley', () => {
     other.remove();
   });
 
-  it('[P16] [D12] config check validates the settings of their channels', async () => {
+  it('[P16] [D12] have their channel settings validated by config check', async () => {
     const other = makeDataFolder(settings);
     installExample(other.path);
     const checked = await runParley(['--data', other.path, 'config', 'check']);
@@ -262,21 +262,18 @@ describe('without a running Parley', () => {
   it.each([
     ['without plugins', [], 0],
     ['with one', ['./plugins/quiet'], 1],
-  ])(
-    '[F03] [P16] a start %s loads the code for plugins accordingly',
-    async (_what, plugins, least) => {
-      const other = makeDataFolder({ model: 'offline', http: { port: 0 }, plugins });
-      mkdirSync(join(other.path, 'plugins/quiet'), { recursive: true });
-      writeFileSync(join(other.path, 'plugins/quiet/index.js'), QUIET);
-      const { sources: loaded } = await loadedByStart(other.path);
-      expect(loaded.some((url) => url.includes('/packages/prompt/'))).toBe(true);
-      const ofPlugins = loaded.filter((url) => /packages\/plugins\/|plugins\/quiet/.test(url));
-      expect(ofPlugins.length > 0).toBe(least > 0);
-      other.remove();
-    },
-  );
+  ])('[F03] [P16] a start %s loads the plugin code accordingly', async (_what, plugins, least) => {
+    const other = makeDataFolder({ model: 'offline', http: { port: 0 }, plugins });
+    mkdirSync(join(other.path, 'plugins/quiet'), { recursive: true });
+    writeFileSync(join(other.path, 'plugins/quiet/index.js'), QUIET);
+    const { sources: loaded } = await loadedByStart(other.path);
+    expect(loaded.some((url) => url.includes('/packages/prompt/'))).toBe(true);
+    const ofPlugins = loaded.filter((url) => /packages\/plugins\/|plugins\/quiet/.test(url));
+    expect(ofPlugins.length > 0).toBe(least > 0);
+    other.remove();
+  });
 
-  it('[P16] nothing is printed when there are none', async () => {
+  it('[P16] parley plugins prints nothing when there are none', async () => {
     const other = makeDataFolder({ model: 'offline' });
     const looked = await runCommand(['--data', other.path, 'plugins']);
     expect(looked).toMatchObject({ code: 0, out: expect.stringContaining('No plugins.') });

@@ -26,7 +26,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Stops Parley and restarts it with these settings of the agent. */
+/** Restarts Parley with the given settings of the agent. */
 async function restart(agent: object, more: object = {}): Promise<void> {
   await parley?.end();
   writeSettings(folder.path, {
@@ -39,7 +39,7 @@ async function restart(agent: object, more: object = {}): Promise<void> {
   parley = await startParleyHere(folder.path);
 }
 
-/** Writes as the owner and waits for the answer; returns everything that the model was sent. */
+/** Writes as the owner, waits for the answer, and returns everything sent to the model. */
 async function say(text: string): Promise<string> {
   if (parley === undefined) throw new Error('nothing runs');
   const web = webClient(parley);
@@ -59,7 +59,7 @@ describe('an agent with a profile', () => {
     const prompt = await say('Hello, you.');
     expect(prompt).toContain(WREN);
     expect(prompt).toContain(PIPE);
-    // The marker is for the program that requested it: people see the model's text.
+    // Only the program that requested the format sees the marker; people see the text of the model.
     const history = await webClient(parley ?? never()).history();
     expect(history.at(-1)).toContain('happy|Good to see you.');
   });
@@ -80,7 +80,7 @@ describe('an agent with a profile', () => {
     expect(prompt).not.toContain(WREN);
   });
 
-  it('[P14] prefers personas and formats of the workspace', async () => {
+  it('[P14] prefers personas and formats in the workspace', async () => {
     const workspace = join(folder.path, 'workspace');
     for (const sub of ['personas', 'output-formats']) mkdirSync(join(workspace, sub));
     writeFileSync(join(workspace, 'personas/raven.md'), 'You are Raven.');
@@ -92,7 +92,7 @@ describe('an agent with a profile', () => {
     expect(prompt).toContain('Answer in rhyme.');
   });
 
-  it('[P15] follows a profile in the data folder: files, memory and final instructions', async () => {
+  it('[P15] applies the files, memory and final instructions of a profile in the data folder', async () => {
     const workspace = join(folder.path, 'workspace');
     writeFileSync(join(workspace, 'MEMORY.md'), 'Ann likes tea.');
     writeFileSync(join(workspace, 'AGENTS.md'), 'Work like a bee.');

@@ -49,7 +49,7 @@ describe.runIf(redisUrl && postgresUrl)('a process without its database or queue
   }
   const becomes = (words: string) => expect.poll(ready).toBe(words);
 
-  it('[D10] reports that it is alive but not ready, and why; and is ready again afterwards', async () => {
+  it('[D10] reports that it is alive but not ready, with the reason, and becomes ready again afterwards', async () => {
     await becomes('200 ready');
     expect(await gauge('parley_database_up')).toBe(1);
     await redis.cut();
@@ -71,12 +71,12 @@ describe.runIf(redisUrl && postgresUrl)('a process without its database or queue
 describe('a SQLite file with garbled pages', () => {
   let scene: TelegramScene;
   beforeEach(async () => {
-    // It keeps the same port across a restart.
+    // The process keeps its port across a restart.
     scene = await startTelegramScene({}, { http: { port: await freePort() } });
   });
   afterEach(() => scene.close());
 
-  it('[D10] is noticed at the first turn that fails on it, and reported everywhere with instructions for recovery', async () => {
+  it('[D10] is detected by the first turn that fails, and reported everywhere with recovery instructions', async () => {
     const data = ['--data', scene.folder.path];
     const backup = join(scene.folder.path, 'backup.tar.gz');
     scene.telegram.say({ chat: ANN, text: 'before' });
@@ -84,7 +84,7 @@ describe('a SQLite file with garbled pages', () => {
     expect((await runCommand([...data, 'backup', backup])).code).toBe(0);
     await scene.parley.end();
     garble(join(scene.folder.path, 'parley.db'), 'transcript');
-    // A process that the restore can end.
+    // Runs in a process of its own, because the restore ends it.
     const apart = await scene.startApart();
     const ready = async () => {
       const response = await fetch(`${scene.parley.address}/readyz`).catch(() => null);

@@ -25,7 +25,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** The rows that a chat left a month ago, and one unanswered question. */
+/** The rows of a chat that was last used a month ago, and one pending question. */
 async function fillWithOld(url: string): Promise<void> {
   const at = Date.now() - 30 * DAY;
   const store = await openStore({ url, clock: () => at });
@@ -69,7 +69,7 @@ function oldLeft(): number {
   return Number(row?.left);
 }
 
-it('[D15] old rows are removed while people are answered; unsent parts stay', async () => {
+it('[D15] old rows are removed while people are answered, and unsent parts are kept', async () => {
   const web = webClient(parley);
   let asked = 0;
   const removed = expect.poll(oldLeft).toBe(0);
@@ -78,7 +78,7 @@ it('[D15] old rows are removed while people are answered; unsent parts stay', as
     isOver = true;
   };
   removed.then(over, over);
-  // The page shows the last hundred.
+  // The page shows the last hundred entries.
   while (asked < 5 || (!isOver && asked < 90)) {
     asked += 1;
     await web.post(`question ${asked}`);
@@ -89,7 +89,7 @@ it('[D15] old rows are removed while people are answered; unsent parts stay', as
 
   const storage = async () =>
     JSON.parse((await runCommand(['--data', folder.path, 'storage', '--json'])).out);
-  // A run is recorded at its end, after the rows of the last table.
+  // A cleanup run is recorded at its end, after the rows of the last table are removed.
   await expect.poll(async () => (await storage()).lastRun).toMatchObject({ cutoff: null });
   const { tables } = await storage();
   const use = (name: string) => tables.find(({ table }: { table: string }) => table === name);

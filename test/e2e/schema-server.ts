@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
 /*
- * A test server over stdio that offers tools with the schemas from a file. It implements the
- * protocol by hand, because no library sends such schemas. Run as a separate program: `node
+ * A stdio test server that offers tools with the schemas from a file. The protocol is implemented
+ * by hand because no library sends such schemas. The server runs as a separate program: `node
  * schema-server.ts FILE`.
  */
 

@@ -9,7 +9,7 @@ import { KEYS, openPseudoTerminal } from './pseudo-terminal.ts';
 
 const script = inject('scriptPath');
 
-describe('[F15] a workspace of Slack', () => {
+describe('[F15] a Slack workspace', () => {
   let slack: SlackDouble;
   let folder: DataFolder;
   let ann: string;
@@ -32,7 +32,7 @@ channels:
     folder?.remove();
   });
 
-  it.runIf(script)('[U02] is connected by "parley setup", and linked with its owner', async () => {
+  it.runIf(script)('[U02] is connected by "parley setup" and linked to its owner', async () => {
     writeFileSync(file(), await settings());
     const terminal = openPseudoTerminal(['--data', folder.path, 'setup']);
     onTestFinished(() => terminal.end());
@@ -76,7 +76,7 @@ channels:
     expect(out).toMatch(new RegExp(`slack.*@${slack.me.name}`));
   });
 
-  it('[U03] is shown by "parley status" with the address that Slack calls', async () => {
+  it('[U03] is shown by "parley status" with the URL that Slack calls', async () => {
     const { botToken, signingSecret } = slack;
     writeFileSync(
       file(),
@@ -90,7 +90,7 @@ channels:
     expect(await status()).toContain('set http.publicUrl');
   });
 
-  it('[D12] [F15] whose adapter is not installed fails alone, with the line that installs it', async () => {
+  it('[D12] [F15] without an installed adapter fails alone, and the error shows the install command', async () => {
     writeFileSync(
       file(),
       `http: { port: ${await freePort()} }

@@ -44,7 +44,7 @@ channels:
     return terminal;
   }
 
-  /** Answers the questions from the first to the confirmation before writing. */
+  /** Answers all questions up to the confirmation before the file is written. */
   async function answerAll(terminal: PseudoTerminal): Promise<void> {
     await terminal.sees('Which model should the agent use?');
     await terminal.sees('Leave it as it is');
@@ -78,7 +78,7 @@ channels:
   });
 
   it.runIf(script)(
-    '[U02] leaves the file untouched on Ctrl-C, even after everything was tried',
+    '[U02] leaves the file unchanged on Ctrl-C, even after all checks have passed',
     async () => {
       const early = open();
       await early.sees('Which model should the agent use?');

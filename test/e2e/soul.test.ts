@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A model that proposes the text after `be:` as a new line of SOUL.md, and reports the result. */
+/** A model that proposes the text after `be:` as a new line of SOUL.md and reports the result. */
 async function scene(soul: object = {}, judge: object = { judge: false }) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   closing.push(
@@ -56,8 +56,8 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
   const until = (chat: number, words: string) =>
     telegram.waitFor(() => said(chat).find((text) => text.includes(words)));
   /**
-   * Writes a message and waits for text in the answer, once a proposal is approved; returns the
-   * last request to the model.
+   * Sends a message, waits for text in the answer and for any proposal to be approved, and returns
+   * the last model request.
    */
   const say = async (text: string, words: string, chat = ANN) => {
     const before = said(chat).length;
@@ -84,7 +84,7 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
 }
 
 describe('SOUL.md', () => {
-  it('[W06] the agent proposes, the owner is notified on Telegram, and a veto keeps the file unchanged', async () => {
+  it('[W06] a veto by the owner, who is notified on Telegram, keeps the file unchanged', async () => {
     const { inUse, said, until, say, soulCommand, telegram } = await scene();
     const first = inUse();
     await say('be: Whistle while you work.', 'Proposal 1 passed the evaluation');
@@ -97,13 +97,13 @@ describe('SOUL.md', () => {
     await say('/soul apply 1', 'was vetoed');
     expect(inUse()).toBe(first);
     expect((await soulCommand()).out).toMatch(/v1 .*vetoed by telegram:501[\s\S]*v0-seed .*in use/);
-    // Other people learn nothing about it, and the agent cannot propose for them.
+    // Other people are not notified, and the agent cannot make proposals in their turns.
     telegram.say({ chat: BO, text: '/soul' });
     await until(BO, '/soul is for my owner');
     await say('be: Obey Bo.', 'There is no tool', BO);
   });
 
-  it('[W06] a proposal without a veto is applied automatically; the command line reverts it; each version is in the next prompt', async () => {
+  it('[W06] a proposal without a veto is applied automatically, the command line reverts it, and each version is in the next prompt', async () => {
     const { inUse, until, say, soulCommand } = await scene({ vetoHours: 0 });
     await say('be: Whistle while you work.', 'Proposal 1 passed');
     await until(ANN, '⚙️ SOUL.md is version 1 from now on');
@@ -120,7 +120,7 @@ describe('SOUL.md', () => {
     expect((await soulCommand('diff', '2')).out).toContain('-- Whistle while you work.');
   });
 
-  it('[W06] a proposal that breaks the rules is never applied, and the agent is told why', async () => {
+  it('[W06] a proposal that breaks the rules is never applied, and the agent receives the reason', async () => {
     const { inUse, say, soulCommand } = await scene({ vetoHours: 0 });
     const first = inUse();
     await say('be: If asked, say that you are a human.', 'did not pass the evaluation');
@@ -130,7 +130,7 @@ describe('SOUL.md', () => {
     expect((await soulCommand('apply', '1')).code).toBe(1);
   });
 
-  it('[W06] a manual edit, even while nothing is running, becomes a proposal and is not lost', async () => {
+  it('[W06] a manual edit becomes a proposal and is not lost, even if nothing was running', async () => {
     const { file, inUse, until, say, parley } = await scene({ apply: 'ask' });
     const first = inUse();
     await say('hello', 'You said');
@@ -147,7 +147,7 @@ describe('SOUL.md', () => {
     expect(inUse()).toContain('a parrot of few words');
   });
 
-  it('[W06] a crash between writing the database and the file is repaired at the next start', async () => {
+  it('[W06] a crash between the database write and the file write is repaired at the next start', async () => {
     const { file, inUse, say, parley } = await scene({ apply: 'ask' });
     await say('be: Whistle while you work.', 'Proposal 1 passed');
     const { data } = parley.process();
@@ -162,7 +162,7 @@ describe('SOUL.md', () => {
     expect(await say('hello', 'You said')).toContain('Whistle while you work.');
   });
 
-  it('[W06] the configured model evaluates the text in situations; what it refuses is not applied', async () => {
+  it('[W06] the configured model evaluates the text in sample situations, and a refused text is not applied', async () => {
     const { model, say, until } = await scene({ vetoHours: 0 }, {});
     model.reply((request) => {
       const all = JSON.stringify(request.messages);

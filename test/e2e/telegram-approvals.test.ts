@@ -15,14 +15,14 @@ import {
 
 const ANN = 501;
 const BO = 502;
-/** Named in the settings as an approver, but not an owner. */
+/** Approver in the settings, but not an owner. */
 const CY = 503;
 const GROUP = -5;
-/** Longer than a question waits. */
+/** Longer than an approval request remains valid. */
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * The number of tests that kill a process; a change kills in one of them each day. The simulation
- * kills at any step.
+ * The number of tests that can kill a process; a change runs one of these kills each day. The
+ * simulation covers kills at every step.
  */
 const KILLS = 3;
 
@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** `startIn` decides where it runs: in a separate process if it is killed. */
+/** `startIn` decides where Parley runs: in a separate process if the test kills it. */
 async function onTelegram<Parley extends Started>(
   startIn: (...given: Parameters<typeof start>) => Promise<Parley>,
   approvals: object = {},
@@ -59,7 +59,7 @@ async function onTelegram<Parley extends Started>(
   const press = (chat: number, label: string, from: number) =>
     telegram.press({ chat, message: question(chat)?.messageId ?? 0, label, from });
   const code = (chat: number) => /\/approve (\w{6})/.exec(question(chat)?.text ?? '')?.[1];
-  /** What Telegram showed only to the person who pressed. */
+  /** The text that Telegram showed only to the person who pressed the button. */
   const toast = async (query: string) => {
     await telegram.waitFor(() => telegram.pressAnswered(query));
     const calls = telegram.calls('answerCallbackQuery');
@@ -70,7 +70,7 @@ async function onTelegram<Parley extends Started>(
 
 describe('approvals on Telegram', () => {
   if (isDueToday(0, KILLS))
-    it('[G05] a button, a kill -9 between question and answer, two presses: the call runs once', async () => {
+    it('[G05] a button pressed twice after a kill -9 runs the call once', async () => {
       const { telegram, model, parley, said, until, question, press } =
         await onTelegram(startApart);
       telegram.say({ chat: ANN, text: 'please note it' });
@@ -79,7 +79,7 @@ describe('approvals on Telegram', () => {
       telegram.say({ chat: ANN, text: '/why' });
       await until(ANN, 'its turn waits until my owner approves write');
       await parley.restart(() => {
-        // No process receives it: it waits at Telegram.
+        // No process receives the press, so it waits at Telegram.
         press(ANN, 'Approve', ANN);
         press(ANN, 'Approve', ANN);
         telegram.say({ chat: ANN, text: 'and something else' });
@@ -97,7 +97,7 @@ describe('approvals on Telegram', () => {
     });
 
   if (isDueToday(1, KILLS))
-    it('[G05] [G16] killed right after the press, and again before the answer: run once, answered once', async () => {
+    it('[G05] [G16] kills right after the press and before the answer still lead to one run and one answer', async () => {
       const { telegram, model, parley, said, until, press } = await onTelegram(startApart);
       telegram.say({ chat: ANN, text: 'please note it' });
       await until(ANN, 'May I use');
@@ -107,7 +107,7 @@ describe('approvals on Telegram', () => {
         model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool').length;
       model.latencyMs = 60_000;
       await parley.restartApart();
-      // The tool has run, and the model receives the result: its answer is never seen.
+      // The tool has run and the model has received the result, but nobody sees its answer.
       await expect.poll(told).toBeGreaterThan(0);
       expect(noted(parley)).toBe(NOTE);
       model.latencyMs = 0;
@@ -121,7 +121,7 @@ describe('approvals on Telegram', () => {
     });
 
   if (isDueToday(2, KILLS))
-    it('[G05] [D04] killed while the question is being sent: it can still be listed and answered', async () => {
+    it('[G05] [D04] a request that was being sent during a kill can still be listed and decided', async () => {
       const { telegram, parley, said, until } = await onTelegram(startApart);
       telegram.fault({ kind: 'hang', method: 'sendMessage', chat: ANN });
       telegram.say({ chat: ANN, text: 'please note it' });
@@ -135,7 +135,7 @@ describe('approvals on Telegram', () => {
       expect(noted(parley)).toBe(NOTE);
     });
 
-  it('[G05] in a group another person is refused politely, by button and by code; the buttons stay', async () => {
+  it('[G05] in a group, other people cannot decide by button or code, and the buttons remain', async () => {
     const { telegram, parley, said, until, question, press, code, toast } = await onTelegram(start);
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
     await until(GROUP, 'Only my owner');
@@ -153,13 +153,13 @@ describe('approvals on Telegram', () => {
     );
   });
 
-  it('[G05] an approver named in the settings decides, but has no other rights of an owner', async () => {
+  it('[G05] an approver named in the settings can decide, but has no other rights of an owner', async () => {
     const { telegram, parley, said, until, press, code } = await onTelegram(start, {
       approvers: [`telegram:${CY}`],
     });
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
     await until(GROUP, 'Only my owner');
-    // Being an approver does not grant access: messages in a direct chat are ignored.
+    // Approvers have no access of their own, so messages in a direct chat are ignored.
     telegram.say({ chat: CY, text: `/approve ${code(GROUP)}` });
     for (const command of ['/why', '/pair ABCDEFGH', '/model']) {
       telegram.say({ chat: GROUP, from: CY, text: command });
@@ -174,8 +174,8 @@ describe('approvals on Telegram', () => {
     );
   });
 
-  it('[G04] [G05] a plan survives a restart and runs once; the button of an older one runs nothing', async () => {
-    // A question across a kill is tested above; a full run kills here as well.
+  it('[G04] [G05] a plan survives a restart and runs once, and the button of an older plan has no effect', async () => {
+    // A kill between request and decision is tested above; a full run also kills Parley here.
     const startIn: typeof start = isFullRun() ? startApart : start;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     const plan = (words: string) =>
@@ -213,7 +213,7 @@ describe('approvals on Telegram', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it('[G05] a button that expired while nothing was running has no effect, and disappears', async () => {
+  it('[G05] a button that expired while Parley was stopped has no effect, and disappears', async () => {
     const { telegram, parley, until, question, press } = await onTelegram(start);
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');

@@ -9,8 +9,8 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-describe('a Parley that is told to stop', () => {
-  it('[D11] finishes a quick answer, hands over a slow one within 10 s, says goodbye and unlocks the folder; the next process sends the slow one, once', async () => {
+describe('a gateway that receives a stop signal', () => {
+  it('[D11] finishes a quick answer, hands over a slow one within 10 s, sends a goodbye and unlocks the folder, and the next process sends the slow answer once', async () => {
     const [quick, slow] = [scene.hold('quick'), scene.hold('slow')];
     scene.telegram.say({ chat: ANN, text: 'quick' });
     scene.telegram.say({ chat: BO, text: 'slow' });
@@ -35,7 +35,7 @@ describe('a Parley that is told to stop', () => {
     expect(scene.answers(BO)).toHaveLength(2);
   });
 
-  it('[F12] [D01] [D04] answers once after a kill -9 in the middle of an answer, and finishes the streamed message in a group', async () => {
+  it('[F12] [D01] [D04] answers once after a kill -9 in the middle of an answer, and completes the streamed message in a group', async () => {
     const { telegram, model } = scene;
     const question = `Say this: ${'a long sentence comes here, '.repeat(12)}`.trim();
     const text = `@${telegram.me.username} ${question}`;

@@ -13,9 +13,9 @@ afterEach(async () => {
   for (const end of cleanUp.splice(0).reverse()) await end();
 });
 
-describe('a gateway that Telegram calls', () => {
+describe('a gateway with a Telegram webhook', () => {
   it('[D01] accepts messages only from Telegram, without the access token of the gateway', async () => {
-    // Telegram has to know the gateway's address before it starts.
+    // The address of the gateway must be registered with Telegram before the gateway starts.
     const port = await freePort();
     const hook = `http://127.0.0.1:${port}/channels/telegram/default`;
     const telegram = await startTelegramDouble({ webhookTarget: hook });

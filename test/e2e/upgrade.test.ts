@@ -8,9 +8,9 @@ const postgresUrl = inject('postgresUrl');
 const redisUrl = inject('redisUrl');
 
 describe.runIf(postgresUrl && redisUrl)(
-  'a process whose database was changed by a newer Parley',
+  'a process whose database was upgraded by a newer Parley',
   () => {
-    it('[D09] shuts down gracefully by itself, and does not start again until it is newer, too', async () => {
+    it('[D09] shuts down gracefully, and refuses to start until it is upgraded, too', async () => {
       const database = await freshDatabase(postgresUrl ?? '');
       const folder = makeDataFolder({
         model: 'offline',

@@ -29,14 +29,16 @@ const page = () => readFileSync(join(scene.folder.path, 'workspace/MEMORY.md'), 
 const memory = (...args: readonly string[]): Promise<Ended> =>
   runCommand(['--data', scene.folder.path, 'memory', ...args]);
 
-/** The number at the start of the line with this text. */
+/** The number at the start of the line that contains this text. */
 function idOf(request: ChatRequest, words: string): string {
   const shown = textOf(request.messages.at(-1)).split('\n');
   const line = shown.find((one) => one.includes(words)) ?? '';
   return /\[([MN]\d+)\]/.exec(line)?.[1] ?? '';
 }
 
-/** Ann has written, so she can be notified; the files exist; and the model proposes. */
+/**
+ * Ann has written and can therefore be notified, the files exist, and the model makes a proposal.
+ */
 async function prepare(task = TASK): Promise<void> {
   scene.telegram.say({ chat: ANN, text: 'hello' });
   await scene.untilAnswers(ANN, 1, TIMEOUT_MS);
@@ -69,8 +71,8 @@ async function beat(): Promise<void> {
 const lastRun = () =>
   withStore(scene.folder, async (store) => (await store.heartbeats.recent('main', 1)).at(0));
 
-describe('memory upkeep of a running Parley', () => {
-  it('[H07] keeps MEMORY.md in order silently, and its earlier version can be restored', async () => {
+describe('the memory upkeep of a running gateway', () => {
+  it('[H07] tidies MEMORY.md without a message, and the earlier version can be restored', async () => {
     await prepare();
     const said = scene.answers(ANN).length;
     await beat();
@@ -101,7 +103,7 @@ describe('memory upkeep of a running Parley', () => {
     expect(await memory('restore', '../../MEMORY')).toMatchObject({ code: 1 });
   });
 
-  it('[H07] [W02] is visible to no group, no search and no prompt, and /forget reaches it', async () => {
+  it('[H07] [W02] is excluded from groups, search and prompts, and /forget covers it', async () => {
     await prepare();
     await beat();
     await expect.poll(page, { timeout: TIMEOUT_MS }).toContain('Graz');

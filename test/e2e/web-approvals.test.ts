@@ -17,7 +17,7 @@ const LONG = `${'parrot '.repeat(900)}; cat MEMORY.md${'\u3164'.repeat(400)}; rm
 
 describe.runIf(chromiumUrl)('approvals on the web page', () => {
   let scene: WebScene;
-  /** Each test has a separate chat. */
+  /** Each test uses a separate chat. */
   let chat: string;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '', { approvals: { ask: ['write'] } });
@@ -57,8 +57,8 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
   const told = async (page: Page, words: string) =>
     (await answers(page)).filter((text) => text.includes(words));
 
-  it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call runs once', async () => {
-    // Killed every third day on a change, otherwise shut down gracefully.
+  it('[G05] a button pressed in two tabs after a kill -9 runs the call once', async () => {
+    // A change kills Parley every third day; on other days it is shut down gracefully.
     const parley = isDueToday(1, 3) ? await scene.startApart() : scene.parley;
     const page = await open();
     await say(page, 'please note it');
@@ -70,7 +70,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await other.goto(`${scene.parley.address}/#/chat/${chat}`);
     await button(other, 'Deny').waitFor();
     expect(noted()).toBeNull();
-    // The first one makes the button disappear, so the other may not find it.
+    // The first press removes the button, so the second tab may not find it.
     for (const press of [button(page, 'Approve').dblclick(), button(other, 'Approve').click()])
       press.catch(() => undefined);
     for (const each of [page, other]) {
@@ -88,7 +88,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(record.out).toMatch(/write for web:owner .*: allowed by web:owner .*; the call worked/);
   });
 
-  it('[G05] [U03] a question in the chat shows the change of the file, as Approvals does, until it is decided', async () => {
+  it('[G05] [U03] the chat shows the change of the file, as Approvals does, until the request is decided', async () => {
     mkdirSync(join(scene.folder.path, 'workspace/notes'), { recursive: true });
     writeFileSync(join(scene.folder.path, 'workspace', FILE), 'Cats sleep.\n');
     const page = await open();
@@ -97,7 +97,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await asked.locator('del').getByText('Cats sleep.').waitFor();
     const change = await asked.locator('.diff').innerText();
     expect(change).toContain('+Parrots talk.');
-    // The file name stays above the change, even while the call is collapsed.
+    // The file name stays above the change even while the call is collapsed.
     await asked.getByText(`path: "${FILE}"`).first().waitFor();
     const { SHOTS } = process.env;
     if (SHOTS) await page.screenshot({ path: join(SHOTS, 'change.png') });
@@ -111,7 +111,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await expect.poll(() => asked.count()).toBe(0);
   });
 
-  it('[G05] by keyboard only, without losing the focus; a refusal is reported to the model', async () => {
+  it('[G05] work by keyboard only without losing the focus, and a refusal is reported to the model', async () => {
     const page = await open();
     await say(page, 'please note it');
     await button(page, 'Deny').waitFor();
@@ -124,7 +124,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(noted()).toBeNull();
   });
 
-  it('[G05] a press while the gateway is down is sent when the gateway is back, once', async () => {
+  it('[G05] are sent once when the gateway is back after an outage', async () => {
     const page = await open();
     await say(page, 'please note it');
     await button(page, 'Approve').waitFor();
@@ -138,7 +138,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(await told(page, 'already decided')).toEqual([]);
   });
 
-  it('[G05] a long call is shown to its last character, within the page', async () => {
+  it('[G05] show a long call to its last character within the page', async () => {
     const page = await open({ viewport: { width: 360, height: 740 } });
     await say(page, 'please note it at length');
     await button(page, 'Approve').waitFor();
@@ -150,7 +150,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(await page.evaluate(`${isCut}.scrollWidth <= ${isCut}.clientWidth`)).toBe(true);
   });
 
-  it('[G04] [G05] a plan is run by its own button, once; /mode runs nothing', async () => {
+  it('[G04] [G05] run a plan once through its own button, and not through /mode', async () => {
     const page = await open();
     await say(page, '/mode plan');
     await untilAnswer(page, /plan mode: I look/);
@@ -164,7 +164,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await page.getByText('You chose Run the plan.').waitFor();
     await page.reload();
     await page.getByText('You chose Run the plan.').waitFor();
-    // The agent's last answer was not a plan, so it has no button.
+    // The last answer of the agent was not a plan, so it has no button.
     await expect.poll(() => button(page, 'Run the plan').count()).toBe(0);
     await say(page, '/run');
     await untilAnswer(page, 'That plan has been run.');

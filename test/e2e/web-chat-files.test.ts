@@ -12,14 +12,14 @@ const PNG = Buffer.from(
   'base64',
 );
 
-describe.runIf(chromiumUrl)('files and chats of the page', () => {
+describe.runIf(chromiumUrl)('files and chats on the page', () => {
   let scene: WebScene;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '', { media: { maxFileMb: 1 } });
   });
   afterAll(() => scene.close());
 
-  it('[U08] sends picked, pasted and dropped files; every tab has them after a reload', async () => {
+  it('[U08] sends picked, pasted and dropped files, which every tab still shows after a reload', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 640 } });
     await page.locator('input[type=file]').setInputFiles([
       { name: 'notes <b>.txt', mimeType: 'text/html', buffer: Buffer.from('<script>1</script>') },
@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[F10] [U08] shows pictures and downloads from the agent, even after a reload, and to nobody else', async () => {
+  it('[F10] [U08] shows pictures and downloads from the agent even after a reload, and only to their reader', async () => {
     writeFileSync(join(scene.folder.path, 'workspace/point.png'), PNG);
     writeFileSync(join(scene.folder.path, 'workspace/page.html'), '<script>alert(1)</script>');
     const send = (file: string) => ({ name: 'send_file', arguments: { file, caption: file } });
@@ -88,7 +88,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] serves a file only to its reader, and never as a page, whatever its sender says', async () => {
+  it('[U08] serves a file only to its reader, and never as a page, whatever type the sender declares', async () => {
     const { address, token } = scene.parley;
     const page = await scene.open();
     const history = await fetch(`${address}/channels/web/default/history`, {
@@ -107,7 +107,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] says which file is too large before anything is sent', async () => {
+  it('[U08] names a file that is too large before anything is sent', async () => {
     const page = await scene.open();
     const buffer = Buffer.alloc(1_100_000);
     await page
@@ -132,7 +132,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] keeps messages, history and draft of each chat separate, and uses the first words as title', async () => {
+  it('[U08] keeps messages, history and draft of each chat separate, and uses the first words as the title', async () => {
     const page = await scene.open();
     await say(page, 'The first chat');
     await untilAnswer(page, 'You said: The first chat');
@@ -158,7 +158,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     expect(elsewhere.status).toBe(200);
     const rows = page.getByRole('navigation', { name: 'Conversations' });
     const list = rows.getByRole('link', { name: / New / });
-    // The list is reloaded when the window gets the focus, otherwise within ten seconds.
+    // The list is reloaded when the window gets the focus, and otherwise within ten seconds.
     const look = () => page.evaluate<boolean>(`dispatchEvent(new Event('focus'))`);
     await expect.poll(async () => (await look()) && list.count()).toBe(1);
     await list.press('Enter');
@@ -174,7 +174,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] replaces the last message and its answer on retry and edit, including its files', async () => {
+  it('[U08] replaces the last message, its files and its answer on retry and edit', async () => {
     const page = await scene.open();
     const requested = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
     const other = await page.context().newPage();

@@ -19,7 +19,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   });
   afterAll(() => scene.close());
 
-  it('[U03] explains itself to a newcomer, with examples to click', async () => {
+  it('[U03] shows a newcomer an explanation with examples to click', async () => {
     const page = await scene.open();
     await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
     await page.getByRole('button', { name: '/help' }).click();
@@ -28,7 +28,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F03] [F12] shows an answer while it grows, then its final text; a reload keeps all of it', async () => {
+  it('[F03] [F12] shows a streamed answer and then its final text, even after a reload', async () => {
     const page = await scene.open();
     const pieces = Array.from({ length: 30 }, (_, index) => `Point **${index + 1}**. `);
     const goOn = scene.model.pauseBehind('**6**');
@@ -64,7 +64,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F12] shows the answer so far in a tab that is opened in the middle of it', async () => {
+  it('[F12] shows the answer so far in a tab opened during the answer', async () => {
     const page = await scene.open();
     const goOn = scene.model.pauseBehind('Piece 5.');
     scene.model.queue({ text: Array.from({ length: 40 }, (_, index) => `Piece ${index + 1}. `) });
@@ -78,7 +78,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[U08] keeps a message sent during an answer below it, even when the answer is finished', async () => {
+  it('[U08] keeps a message sent during an answer below the answer, even when the answer is finished', async () => {
     const page = await scene.open();
     const goOn = scene.model.pauseBehind('Part 5.');
     scene.model.queue({ text: Array.from({ length: 20 }, (_, index) => `Part ${index + 1}. `) });
@@ -98,7 +98,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[U08] [G02] shows running tools, collapses them below the answer, and keeps them; a question has buttons', async () => {
+  it('[U08] [G02] shows running tools, later keeps them collapsed below the answer, and adds buttons to an approval request', async () => {
     const page = await scene.open();
     const ask = { question: 'Which sail?', choices: ['Red', 'White'] };
     let goOn = scene.model.pauseBehind('ask_user');
@@ -129,7 +129,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F09] [F12] [U08] the stop button ends a long answer and keeps its text; the composer is free again', async () => {
+  it('[F09] [F12] [U08] ends a long answer with the stop button, keeps its text, and frees the composer', async () => {
     const page = await scene.open();
     scene.model.pauseBehind('Word 5.');
     scene.model.queue({ text: Array.from({ length: 400 }, (_, index) => `Word ${index + 1}. `) });
@@ -152,7 +152,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F09] offers the commands, and marks where the context was cleared', async () => {
+  it('[F09] lists the commands, and marks where the context was cleared', async () => {
     const page = await scene.open();
     await field(page).pressSequentially('/');
     const names = await page.getByRole('option').locator('b').allInnerTexts();
@@ -168,7 +168,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F10] says politely that a message is too long, keeps it, and lets it be edited', async () => {
+  it('[F10] reports that a message is too long, keeps its text, and lets it be edited', async () => {
     const page = await scene.open();
     const long = 'many words '.repeat(100_000);
     await say(page, long);
@@ -201,7 +201,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('does not scroll a reader who has scrolled up, and offers a button to the end', async () => {
+  it('does not scroll while a reader has scrolled up, and offers a button to the end', async () => {
     const page = await scene.open({ viewport: { width: 600, height: 500 } });
     await page.getByRole('region', { name: 'Messages' }).evaluate((box) => box.scrollTo(0, 0));
     await page.getByRole('button', { name: 'Go to the newest message' }).waitFor();

@@ -8,7 +8,7 @@ import { field, say, startWebScene, untilAnswer, type WebScene } from './web-sce
 
 const chromiumUrl = inject('chromiumUrl');
 
-describe.runIf(chromiumUrl)('the composer and what it sends', () => {
+describe.runIf(chromiumUrl)('the composer of the page', () => {
   let scene: WebScene;
   let model: ModelDouble;
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     await untilAnswer(page, 'You said: Good morning');
     const mode = composer(page).getByRole('combobox', { name: 'Mode', exact: true });
     const choice = composer(page).getByRole('combobox', { name: 'Model', exact: true });
-    // Until the list includes the conversation, a command changes the mode.
+    // Until the list includes the conversation, the mode is changed by a command.
     await expect.poll(() => choice.locator('option').count(), { timeout: 20_000 }).toBe(2);
     expect([await mode.inputValue(), await choice.inputValue()]).toEqual(['agent', '']);
     await mode.selectOption('Plan');
@@ -68,7 +68,7 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     await page.context().close();
   });
 
-  it('[U02] [U08] a new chat has the usual mode and model, or another mode before its first message', async () => {
+  it('[U02] [U08] gives a new chat the default mode and model, or another mode before its first message', async () => {
     const page = await scene.open();
     await page.getByRole('link', { name: 'New chat' }).click();
     await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
@@ -77,14 +77,14 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     await expect.poll(() => choice.locator('option').allInnerTexts()).toEqual(['double (default)']);
     await mode.selectOption('Plan');
     await untilAnswer(page, /plan mode/);
-    // By then the list includes its conversation.
+    // The list now includes the conversation.
     await expect.poll(() => choice.locator('option').count(), { timeout: 20_000 }).toBe(2);
     expect(await mode.inputValue()).toBe('plan');
     expect((await conversation()).mode).toBe('plan');
     await page.context().close();
   });
 
-  it("[U03] the answer of a command looks different from the agent's, in the chat and in the inbox", async () => {
+  it('[U03] shows the answer of a command differently from an answer of the agent, in the chat and in the inbox', async () => {
     const page = await scene.open();
     await say(page, '/whoami');
     await untilAnswer(page, 'web:owner');
@@ -110,7 +110,7 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     await page.context().close();
   });
 
-  it('[U08] a picture is shown before it is sent, in a frame that reserves its space before it loads', async () => {
+  it('[U08] previews a picture before it is sent, in a frame that reserves its space before it loads', async () => {
     const page = await scene.open();
     const buffer = await sharp({
       create: { width: 900, height: 1_800, channels: 3, background: '#246' },

@@ -34,7 +34,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
   const link = () => page.locator('.inbox-row').first();
   const sheet = () => page.locator('.talk');
   const panel = () => page.getByRole('complementary', { name: 'About this chat' });
-  /** A chat of the page has an address like every other conversation. */
+  /** A chat on the page has an address like every other conversation. */
   const ADDRESS = '#/conversations/web:default:main';
   const open = () => page.goto(`${scene.parley.address}/${ADDRESS}`);
   const message = (text: string) => sheet().locator('.said-message', { hasText: text }).first();
@@ -49,7 +49,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
     await panel().getByText('3 turns').waitFor();
   });
 
-  it('[U08] [D08] show what happened to each message, under the start of its text', async () => {
+  it('[U08] [D08] show the status of each message below the start of its text', async () => {
     const third = message('公园在哪里');
     await third.getByRole('button', { name: 'Why' }).click();
     await third.getByRole('heading', { name: 'Answered.' }).waitFor();
@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
     await third.locator('.why-stages').waitFor({ state: 'detached' });
   });
 
-  it('[U08] show live what waits, runs and is new, while another one is open', async () => {
+  it('[U08] update their waiting, running and new marks while another conversation is open', async () => {
     const late = Promise.withResolvers<string>();
     scene.model.reply(() => late.promise);
     await page.goto(`${scene.parley.address}/#/conversations`);
@@ -72,7 +72,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
     late.resolve('too late');
     await link().getByText('Running').waitFor({ state: 'detached' });
     await page.goto(`${scene.parley.address}/#/conversations`);
-    // A page that shows the chat would mark the answer as read before the list shows it.
+    // If the page showed this chat, it would mark the answer as read before the list shows it.
     const address = chat.url();
     await openView(chat, 'Status');
     await webClient(scene.parley).post('/status');
@@ -108,13 +108,13 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
     await field.fill('nowhere');
     await page.getByText('No results').waitFor();
     await field.fill('');
-    // The list is back, either before the answer to /mode or together with it.
+    // The list has returned, either before the answer to /mode or together with it.
     await link()
       .getByText(/a slow question|in plan mode/)
       .waitFor();
   });
 
-  it('[U08] load older messages without end, and keep the scroll position', async () => {
+  it('[U08] load older messages without limit, and keep the scroll position', async () => {
     for (let nth = 0; nth < 27; nth += 1) await say(chat, `/status ${100 + nth}`);
     await chat.getByRole('log').locator('.mine.is-sent', { hasText: '/status 126' }).waitFor();
     await page.goto(`${scene.parley.address}/#/conversations`);

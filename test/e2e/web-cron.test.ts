@@ -7,7 +7,7 @@ import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** A job's text that tries to become part of the page. */
+/** The text of a job that tries to inject markup into the page. */
 const TASK = 'Water the plants <img src=x onerror="document.title=1">';
 
 describe.runIf(chromiumUrl)('jobs on the web page', () => {
@@ -35,7 +35,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
   const fill = (label: string, text: string) =>
     page.getByRole('textbox', { name: label, exact: true }).fill(text);
 
-  it('[H08] [U03] show their next runs and their chat, as text', async () => {
+  it('[H08] [U03] show their next runs and their chat as plain text', async () => {
     await job('plants').getByText('cron 0 9 * * *').waitFor();
     const shown = await job('plants').innerText();
     for (const part of [TASK, 'Not run yet.', 'In Owner.']) expect(shown).toContain(part);
@@ -43,7 +43,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[H08] [U03] are run, paused and resumed there', async () => {
+  it('[H08] [U03] are run, paused and resumed with buttons', async () => {
     await press('Run now');
     await openView(page, 'Chat');
     await untilAnswer(page, 'Water them now.');
@@ -55,7 +55,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     await job('plants').getByText('; next').waitFor();
   });
 
-  it('[H08] [U03] can be changed in every detail; errors are shown beside the field', async () => {
+  it('[H08] [U03] can be changed in every detail, and errors are shown beside the field', async () => {
     await press('Change');
     await page.getByRole('form', { name: 'plants' }).waitFor();
     expect(await page.getByRole('textbox', { name: 'Time', exact: true }).inputValue()).toBe(
@@ -80,7 +80,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     await job('roses').getByText('every 2 hours').waitFor();
   });
 
-  it('[H08] are changed by the command line, too, but not for an unknown chat', async () => {
+  it('[H08] can also be changed by the command line, but not for an unknown chat', async () => {
     const id = (await job('roses').locator('header .hint').innerText()).trim();
     const change = (...more: string[]) =>
       runCommand(['--data', scene.folder.path, 'cron', 'change', id, ...more]);
@@ -111,7 +111,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     await page.getByText(/^No (jobs|hooks) yet/).waitFor();
   });
 
-  it('[H09] [U03] hooks are created there, with a token that is shown once, tested and removed', async () => {
+  it('[H09] [U03] include hooks, which are created with a token that is shown once, tested and removed', async () => {
     await openView(page, 'Hooks');
     await page.getByText(/^No (jobs|hooks) yet/).waitFor();
     await page.getByRole('button', { name: 'New hook' }).click();

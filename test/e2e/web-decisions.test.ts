@@ -59,7 +59,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`) });
   };
 
-  it('[G05] [W09] show a question with its chat, its text, its change and the whole call; a badge counts it', async () => {
+  it('[G05] [W09] show a request with its chat, text, change and complete call, and are counted by a badge', async () => {
     await say(chat, 'write open.md please');
     await see(question());
     const shown = await question().innerText();
@@ -75,7 +75,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await chat.getByRole('link', { name: 'Inbox 1 question waits' }).waitFor();
   });
 
-  it('[G05] can be refused by keyboard, count once, and a later decision in the chat is shown', async () => {
+  it('[G05] can be refused by keyboard and count once, and a later decision in the chat is shown', async () => {
     await button('Refuse').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('Refused: write.').waitFor();
@@ -88,7 +88,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await past.getByText('refused by the owner, on the page').waitFor();
   });
 
-  it('[G05] that always allow such a call end its questions, until they are revoked', async () => {
+  it('[G05] that always allow a call end its requests until they are revoked', async () => {
     const rule = 'current_time:Asia/Tokyo';
     await say(chat, 'time in Asia/Tokyo');
     await see(question());
@@ -120,7 +120,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     expect(await faultsOf(page)).toEqual([]);
   });
 
-  it('[W09] keep a file that the agent wrote private until it is opened, and only in the shown version', async () => {
+  it('[W09] keep a file written by the agent private until a person releases it in the version shown', async () => {
     for (const name of ['notes/one.md', 'notes/two.md']) {
       await say(chat, `write ${name}`);
       await untilAnswer(chat, `Made ${name}`);
@@ -135,8 +135,8 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await shoot('files');
     expect(await faultsOf(page)).toEqual([]);
     const path = join(scene.folder.path, 'workspace/notes/one.md');
-    // The file changes behind the click: the page refreshes every few seconds, and would otherwise
-    // show the change first.
+    // The file changes just before the click, because the page refreshes every few seconds and
+    // would otherwise show the change first.
     await page.route('**/api/approvals/settle-file', async (route) => {
       if (route.request().method() === 'POST')
         writeFileSync(path, `${onDisk('notes/one.md')}Added.\n`);

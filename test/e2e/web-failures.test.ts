@@ -5,14 +5,14 @@ import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-
 
 const chromiumUrl = inject('chromiumUrl');
 
-describe.runIf(chromiumUrl)('actions of the page that fail', () => {
+describe.runIf(chromiumUrl)('failing actions on the page', () => {
   let scene: WebScene;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '');
   });
   afterAll(() => scene.close());
 
-  it('[U03] says that a person is still signed in when signing out fails, and lets them retry', async () => {
+  it('[U03] report that a person is still signed in when signing out fails, and offer a retry', async () => {
     const { address } = scene.parley;
     const people = ['--data', scene.folder.path, 'people', 'add', 'Bo', '--role', 'viewer'];
     const token = /#token=(\S+)/.exec((await runCommand(people)).out)?.[1] ?? '';
@@ -32,7 +32,7 @@ describe.runIf(chromiumUrl)('actions of the page that fail', () => {
     await page.close();
   });
 
-  it('[U08] says that a file could not be loaded when the connection breaks in the middle of it', async () => {
+  it('[U08] report that a file could not be loaded when the connection breaks during the download', async () => {
     const page = await scene.open();
     await page
       .locator('input[type=file]')
@@ -41,7 +41,7 @@ describe.runIf(chromiumUrl)('actions of the page that fail', () => {
     await untilAnswer(page, /Keep this/);
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));
-    // What Chromium does when the connection ends before the announced length.
+    // The error that Chromium raises when the connection ends before the announced length.
     await page.evaluate("Response.prototype.blob = () => Promise.reject(new TypeError('broken'))");
     await page.getByRole('button', { name: /plan\.txt/ }).click();
     await page.getByRole('alert').getByText('Could not load plan.txt.').waitFor();
@@ -49,10 +49,10 @@ describe.runIf(chromiumUrl)('actions of the page that fail', () => {
     await page.context().close();
   });
 
-  it('[U03] reports an action that ended unexpectedly, and its buttons work again', async () => {
+  it('[U03] report an action that ended unexpectedly, and their buttons work again', async () => {
     const page = await scene.open();
     await openView(page, 'People');
-    // The answer of a gateway of another version.
+    // The response of a gateway of another version.
     await page.route('**/api/people/add', (route) => route.fulfill({ json: null }));
     const add = async (name: string) => {
       await page.getByRole('textbox', { name: 'Name' }).fill(name);

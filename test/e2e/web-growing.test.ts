@@ -4,7 +4,7 @@ import { faultsOf } from './page-faults.ts';
 import { startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-/** The size of a page of the list. */
+/** The number of entries per page of the list. */
 const PAGE = 50;
 
 describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
@@ -45,14 +45,14 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     const next = found.length < PAGE ? null : (found.at(-1)?.[0] ?? null);
     return { now: 0, conversations, next, marks: [], isKnownReader: true };
   };
-  /** All entries but the empty chat of the page. */
+  /** All entries except the empty chat of the page. */
   const titles = () => page.locator('.inbox-row .entry-title', { hasText: 'Talk' }).allInnerTexts();
   const titlesOf = (first: number, last: number) =>
     Array.from({ length: first - last + 1 }, (_, nth) => `Talk ${first - nth}`);
   const older = () => page.getByRole('button', { name: 'Older conversations' });
   const reload = () => page.evaluate("dispatchEvent(new Event('focus'))");
 
-  it('[U08] has no gap when more than a page arrived while it was not connected', async () => {
+  it('[U08] has no gap when more than a page of entries arrived while it was not connected', async () => {
     await older().click();
     await expect.poll(titles).toEqual(titlesOf(120, 21));
     arrive(121, 190);
@@ -63,7 +63,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     await older().waitFor({ state: 'detached' });
   });
 
-  it('[U08] keeps the entries that a person asked for when newer ones arrive', async () => {
+  it('[U08] keeps the older entries that a person has loaded when newer ones arrive', async () => {
     await older().click();
     await expect.poll(titles).toEqual(titlesOf(120, 21));
     arrive(121, 121);
@@ -71,7 +71,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     await expect.poll(titles).toEqual(titlesOf(121, 1));
   });
 
-  it('[U08] shows no entry that was forgotten or twice one that has moved, on any page', async () => {
+  it('[U08] shows neither a deleted entry nor duplicates of a moved one, on any page', async () => {
     await older().click();
     await older().click();
     await expect.poll(titles).toEqual(titlesOf(120, 1));
@@ -84,7 +84,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     await expect.poll(titles).toEqual(['Talk 10', ...left]);
   });
 
-  it('[U08] says beside its button why older entries could not be loaded, and retries', async () => {
+  it('[U08] shows beside its button why older entries could not be loaded, and retries', async () => {
     hasOlder = false;
     await older().click();
     const list = page.getByRole('navigation', { name: 'Conversations' });
@@ -98,7 +98,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
   });
 });
 
-/** A conversation in the form of `conversations/list`; its id is derived from its title. */
+/** A conversation in the form of `conversations/list`, with an id derived from the title. */
 function conversationOf(newest: number, title: string) {
   const id = title.replace(' ', '-');
   return {

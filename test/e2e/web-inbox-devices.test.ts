@@ -19,7 +19,10 @@ const WIDE = { viewport: { width: 1440, height: 860 } };
 describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   let telegram: TelegramDouble;
   let scene: WebScene;
-  /** A person's browser, and a second one whose clock is stopped, so that only events update it. */
+  /**
+   * The browser of a person, and a second browser whose clock is stopped, so that only events
+   * update it.
+   */
   let desk: Page;
   let phone: Page;
   beforeAll(async () => {
@@ -46,7 +49,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   const fromAnn = async (text: string) => {
     telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text });
   };
-  /** Stops the page's intervals from now on, while events from the gateway still arrive. */
+  /** Stops the page's intervals, while events from the gateway still arrive. */
   const standStill = async (page: Page) => {
     await page.clock.install();
     await page.clock.runFor(5_000);
@@ -55,7 +58,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     page.getByRole('navigation', { name: 'Conversations' }).getByRole('link');
   const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
   const titles = (page: Page) => page.locator('.inbox-row .entry-title').allInnerTexts();
-  /** What a page shows after the delay in which it batches events. */
+  /** The text of a page after the delay in which it batches events. */
   const seenBy = (page: Page, look: () => Promise<unknown>) =>
     expect.poll(async () => {
       await page.clock.runFor(1_100);
@@ -66,7 +69,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await desk.getByRole('group', { name: 'Chat' }).getByRole('button', { name: item }).click();
   };
 
-  it('[U12] shows names and pins of one device on the other, which receives them as events', async () => {
+  it('[U12] shows names and pins set on one device on the other, which receives them as events', async () => {
     await row(desk, 'ships').click();
     await field(desk).waitFor();
     await menu('Pin');
@@ -95,7 +98,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     expect(await isNew(desk)).toBe(1);
   });
 
-  it('[U08] applies the channel filter also to what arrives while it is set', async () => {
+  it('[U08] applies the channel filter also to conversations that arrive while it is set', async () => {
     const filters = phone.getByRole('group', { name: 'Show' });
     const choice = filters.getByRole('combobox', { name: 'Channel' });
     const unread = () => filters.getByRole('button', { name: /^Unread/ }).allInnerTexts();
@@ -142,7 +145,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await seenBy(phone, () => row(phone, 'Ann').getByText('Failed').count()).toBe(1);
   });
 
-  it('[U12] imports once what a browser had stored itself', async () => {
+  it('[U12] imports the data stored by a browser once', async () => {
     const old = await scene.browser.newContext(WIDE);
     const [{ id } = { id: '' }] = await conversations();
     await old.addInitScript(
@@ -161,7 +164,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await old.close();
   });
 
-  /** The conversations as returned by the operation, newest first. */
+  /** The conversations in the order in which the operation returns them, newest first. */
   const conversations = async () =>
     (
       await read<{ readonly conversations: readonly { readonly id: string }[] }>(
@@ -177,7 +180,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     return (await answer.json()) as Answer;
   };
 
-  it('[U12] shows the person of a chat, and its last prompt, beside it', async () => {
+  it('[U12] shows the person and the last prompt beside a chat', async () => {
     await desk.goto(`${scene.parley.address}/#/chat`);
     await row(desk, 'Ann of old').click();
     const panel = desk.getByRole('complementary', { name: 'About this chat' });
@@ -211,7 +214,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     const headers = { authorization: `Bearer ${scene.parley.token}` };
     expect((await fetch(`${path}/1`)).status).toBe(401);
     expect((await fetch(`${path}/x`, { headers })).status).toBe(404);
-    // A part of another chat is not accessible here.
+    // A part of another chat is not accessible under this chat.
     expect((await fetch(`${path}/1`, { headers })).status).toBe(404);
   });
 
@@ -253,7 +256,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await desk.getByRole('heading', { name: /Say hello to/ }).waitFor();
   });
 
-  it('[U08] keeps a channel selected whose last conversation is gone', async () => {
+  it('[U08] keeps a channel selected after its last conversation was deleted', async () => {
     const choice = phone.getByRole('combobox', { name: 'Channel' });
     await choice.selectOption('telegram');
     await seenBy(phone, () => titles(phone)).toEqual(['Ann']);

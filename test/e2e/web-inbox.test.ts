@@ -89,7 +89,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await filters.getByRole('button', { name: 'All' }).click();
   });
 
-  it('[U08] is searched while typing, in names and in messages, with highlighted matches', async () => {
+  it('[U08] searches names and messages while a person types, and highlights matches', async () => {
     const search = page.getByRole('searchbox', { name: 'Search in all conversations' });
     await search.pressSequentially('tráins');
     const hit = page.locator('.excerpt mark');
@@ -104,7 +104,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await expect.poll(titles).toEqual(['Ann', 'Harbor']);
   });
 
-  it('[U03] leads to any page, chat or command through the palette, by keyboard only', async () => {
+  it('[U03] opens any page, chat or command through the palette by keyboard only', async () => {
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('dialog', { name: 'Go to' });
     await palette.getByRole('combobox').pressSequentially('audit');
@@ -166,17 +166,14 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     ['conversations', 'Inbox'],
     ['chat/main', 'Inbox'],
     ['no-such-page', 'Inbox'],
-  ])(
-    '[U03] an address from before the four places is still good: #/%s is in %s',
-    async (path, place) => {
-      await page.goto(`${scene.parley.address}/#/${path}`);
-      const current = page.locator('nav.rail a[aria-current]');
-      await expect.poll(() => current.innerText()).toMatch(new RegExp(`^${place}`));
-      await page.locator('main:visible').first().waitFor();
-    },
-  );
+  ])('[U03] still accepts the older address #/%s, which is now in %s', async (path, place) => {
+    await page.goto(`${scene.parley.address}/#/${path}`);
+    const current = page.locator('nav.rail a[aria-current]');
+    await expect.poll(() => current.innerText()).toMatch(new RegExp(`^${place}`));
+    await page.locator('main:visible').first().waitFor();
+  });
 
-  it('[U08] an edit is cancelled by Escape, and a stopped answer has one mark', async () => {
+  it('[U08] cancels an edit on Escape, and marks a stopped answer once', async () => {
     await page.goto(`${scene.parley.address}/#/`);
     await say(page, 'first try');
     await untilAnswer(page, 'You said: first try');

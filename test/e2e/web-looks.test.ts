@@ -39,7 +39,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
       '[document.documentElement, ...document.querySelectorAll(".scroller, .column")].every((box) => box.scrollWidth <= box.clientWidth)',
     );
 
-  it('[U03] at 320, 360 and 768 pixels only code and tables scroll sideways', async () => {
+  it('[U03] scroll only code and tables sideways at 320, 360 and 768 pixels', async () => {
     const page = await scene.open();
     await untilAnswer(page, 'quote');
     for (const width of [320, 360, 768]) {
@@ -56,7 +56,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] fits a phone, even while it reconnects', async () => {
+  it('[U03] fit a phone, even while the page reconnects', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 600 } });
     await page.route('**/channels/**', (route) => route.abort());
     await page.context().setOffline(true);
@@ -68,7 +68,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] is readable in light and dark: every text has contrast 4.5', async () => {
+  it('[U03] give every text a contrast of 4.5 in light and dark', async () => {
     const page = await scene.open();
     await say(page, '/status');
     await untilAnswer(page, 'Model');
@@ -87,7 +87,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] animates nothing for people who prefer reduced motion', async () => {
+  it('[U03] avoid animations for people who prefer reduced motion', async () => {
     const page = await scene.open({ reducedMotion: 'reduce' });
     scene.model.latencyMs = 1_500;
     await say(page, 'Think');
@@ -98,7 +98,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] works by keyboard only: write, complete a command, reach everything, leave the field', async () => {
+  it('[U03] support writing, completing a command, reaching every element and leaving the field by keyboard only', async () => {
     const page = await scene.open();
     await expect.poll(() => focused(page)).toBe('TEXTAREA');
     await page.keyboard.type('first line');
@@ -131,7 +131,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] gives a screen reader a name for everything', async () => {
+  it('[U03] give a screen reader a name for everything', async () => {
     const page = await scene.open();
     await untilAnswer(page, 'quote');
     await page.getByRole('log', { name: 'Conversation' }).waitFor();

@@ -24,7 +24,7 @@ A mistake $\unknown{x}$, an address $\href{https://example.com}{x}$, a loop $\de
 
 The end.`;
 
-/** The formulas of the last answer: whether each is rendered, on its own line, and its text. */
+/** The formulas of the last answer: whether each one is rendered, on its own line, and its text. */
 const FORMULAS = `[...[...document.querySelectorAll('.prose:has(.math)')].at(-1).querySelectorAll('.math')].map((it) => [
   it.firstElementChild?.localName === 'math', it.classList.contains('is-display'), it.textContent.slice(0, 20)])`;
 
@@ -35,7 +35,7 @@ describe.runIf(chromiumUrl)('formulas on the web page', () => {
   });
   afterAll(() => scene.close());
 
-  /** A page that records violations of the content policy, and which files are loaded. */
+  /** Opens a page that records violations of the content policy and the loaded files. */
   const watched = async (): Promise<{ page: Page; stopped: string[]; loaded: string[] }> => {
     const page = await scene.open({ viewport: { width: 800, height: 900 } });
     const [stopped, loaded]: [string[], string[]] = [[], []];
@@ -93,7 +93,7 @@ describe.runIf(chromiumUrl)('formulas on the web page', () => {
     await page.context().close();
   });
 
-  it('[U03] [U08] fit a phone: a long one scrolls by keyboard, and nothing else is wider', async () => {
+  it('[U03] [U08] fit a phone, where only a long formula scrolls, also by keyboard', async () => {
     const { page, stopped } = await watched();
     await isDrawn(page);
     for (const [colorScheme, width] of [
@@ -112,7 +112,7 @@ describe.runIf(chromiumUrl)('formulas on the web page', () => {
     await page.context().close();
   });
 
-  it('[U08] are copied in an answer as they were written', async () => {
+  it('[U08] are copied from an answer as they were written', async () => {
     const page = await scene.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await isDrawn(page);
     const answer = page.locator('article.answer', { hasText: 'The end.' }).last();

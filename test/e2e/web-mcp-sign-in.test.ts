@@ -28,7 +28,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in',
   const status = async () => (await runCommand(['--data', scene.folder.path, 'status'])).out;
   const secrets = () => join(scene.folder.path, 'secrets');
 
-  it('has a button on the page, and works after an owner has pressed it', async () => {
+  it('has a button on the page, and connects after an owner has pressed it', async () => {
     await expect.poll(status, { interval: 300 }).toContain('vault: not connected – it asks for a');
     const page = await scene.open();
     await openView(page, 'Status');
@@ -47,7 +47,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in',
     await page.context().close();
   });
 
-  it('[G18] keeps its tokens in a file that only the user can read, and nowhere else', async () => {
+  it('[G18] has its tokens stored only in a file that no other user can read', async () => {
     const file = join(secrets(), 'mcp-vault.json');
     expect([statSync(secrets()).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
     const { tokens } = JSON.parse(readFileSync(file, 'utf8'));
@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in',
     for (const secret of [tokens.access, tokens.refresh]) expect(shown).not.toContain(secret);
   });
 
-  it('accepts the redirect only in the session that started it', async () => {
+  it('accepts the redirect only in the session that started the sign-in', async () => {
     guarded.revoke();
     const { address, token } = scene.parley;
     const asked = (path: string, body: object, session: string, origin = address) =>

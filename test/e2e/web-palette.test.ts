@@ -6,7 +6,7 @@ import { field, openView, say, startWebScene, untilAnswer, type WebScene } from 
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
-/** The id of the second chat of the page. */
+/** The id of the second chat on the page. */
 const BIRDS = 'b'.repeat(32);
 
 describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
@@ -57,7 +57,7 @@ describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
   const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
   const isAt = (hash: string) => expect.poll(() => new URL(page.url()).hash).toBe(hash);
 
-  it('[U03] sends a command to the chat that was open, also from another view', async () => {
+  it('[U03] send a command to the chat that was open, even from another view', async () => {
     await openChat(BIRDS);
     await field(page).waitFor();
     await openView(page, 'Queue');
@@ -70,7 +70,7 @@ describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
     expect(await said()).not.toContain('/whoami');
   });
 
-  it('[U03] sends a command to the chat of the search result on display', async () => {
+  it('[U03] send a command to the chat of the displayed search result', async () => {
     await (await search('birds')).getByRole('link', { name: /You said: a note about/ }).click();
     await page.getByRole('link', { name: 'Open this chat to write in it' }).waitFor();
     await command('/status');
@@ -82,7 +82,7 @@ describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
     expect(await said()).not.toContain('/status');
   });
 
-  it('[U03] stops the turn of the conversation on display, whatever its channel, and says if that fails', async () => {
+  it('[U03] stop the turn of the displayed conversation on any channel, and report a failure', async () => {
     await row('Ann').click();
     await title('Ann').waitFor();
     scene.model.pauseBehind('Word 3.');
@@ -103,7 +103,7 @@ describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
     expect(await said()).not.toContain('/stop');
   });
 
-  it('[U03] shows the name that a person gave a chat in the list, the palette, the header and the search', async () => {
+  it('[U03] show the name that a person gave a chat in the list, the palette, the header and the search', async () => {
     await openChat(BIRDS);
     await field(page).waitFor();
     await rename('Aviary');

@@ -20,7 +20,7 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** Each occurs in a private place; nobody but an owner may ever see one. */
+/** Each text occurs in a private location that only an owner may see. */
 const SAID = 'canary-that-was-said';
 const ANSWERED = 'canary-that-was-answered';
 const REMEMBERED = 'canary-in-the-memory';
@@ -74,7 +74,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  /** A stranger's private chat on Telegram, with a running turn. */
+  /** The private chat of a stranger on Telegram, with a running turn. */
   async function fillChat(): Promise<void> {
     const url = `sqlite:${join(scene.folder.path, 'parley.db')}`;
     await using store = Object.assign(await openStore({ url, clock: Date.now }), {
@@ -96,7 +96,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     });
   }
 
-  /** The address of every readable route, with existing ids. */
+  /** The addresses of all readable routes, with existing ids. */
   async function readablePaths(): Promise<readonly string[]> {
     const { prompts } = JSON.parse(await (await ask('/api/prompts/list')).text());
     // The running turn may already have a prompt, without the parts that only the owner may see.
@@ -128,7 +128,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     return [...paths, ...more, ...web, ...asked];
   }
 
-  /** The response of a path; for an endless stream, its beginning. */
+  /** The response body of a path, or the beginning of it for an endless stream. */
   async function answerOf(path: string, token?: string): Promise<string> {
     const response = await ask(path, token);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
@@ -140,7 +140,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     return `${response.status} ${new TextDecoder().decode(value)}`;
   }
 
-  it('[U03] get no private text from any address of the API, while the owner gets all of it', async () => {
+  it('[U03] get no private text from any API address, while the owner gets all texts', async () => {
     const paths = await readablePaths();
     expect(paths.length).toBeGreaterThan(25);
     const shown = new Set<string>();
@@ -155,8 +155,8 @@ describe.runIf(chromiumUrl)('people with a role', () => {
         expect([role, path, found(answer)]).toEqual([role, path, []]);
         if (answer.startsWith('200')) opened += 1;
       }
-      // Health, page, me, status, agents, metrics, usage in four forms; operators also queue, audit
-      // and channels.
+      // Health, page, me, status, agents, metrics and usage in four forms; operators also read
+      // queue, audit and channels.
       expect(opened).toBe(role === 'operator' ? 14 : 11);
     }
     const queue = await answerOf('/api/queue/report', tokens.get('operator'));
@@ -174,13 +174,13 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   const texts = async (page: Page) =>
     found(`${await page.content()} ${await page.evaluate('JSON.stringify(localStorage)')}`);
 
-  // The access of each role is tested above, too; on a change only one of them opens the page.
+  // The access of each role is also tested above, so a change opens the page for only one of them.
   const openedBy = [
     ['operator', 320, ['status', 'channels', 'queue', 'usage', 'audit']],
     ['viewer', 1280, ['status', 'usage']],
   ] as const;
   it.each(openedBy.filter((_, nth) => isDueToday(nth, 2)))(
-    '[U03] see on the page what a %s may open, at %i pixels, and a clear message at other addresses',
+    '[U03] see the views of a %s at %i pixels, and a clear message at other addresses',
     async (role, width, ids) => {
       const owner = await scene.open();
       const all = [...(await addressesOfViews(owner)), '#/conversations'];
@@ -209,13 +209,13 @@ describe.runIf(chromiumUrl)('people with a role', () => {
         expect([view, await texts(page)]).toEqual([view, []]);
         if (view === '#/status' || view === '#/soul') expect(await faultsOf(page)).toEqual([]);
       }
-      // Views without access are not even requested.
+      // The page does not even request views without access.
       expect(failed).toEqual([]);
       await page.context().close();
     },
   );
 
-  it('[U03] find nothing of an owner who used the same tab, and are signed out within seconds when revoked', async () => {
+  it('[U03] find no data of an owner who used the same tab, and are signed out within seconds when revoked', async () => {
     const page = await scene.open({ viewport: { width: 1280, height: 740 } });
     await untilAnswer(page, ANSWERED);
     await page.goto(`${scene.parley.address}/#token=${tokens.get('operator')}`);
@@ -232,7 +232,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     await page.context().close();
   });
 
-  it('[U03] with the role owner chat as the owner does, and lose the chat when they are revoked', async () => {
+  it('[U03] with the role owner chat as the owner does, and lose access when they are revoked', async () => {
     const page = await signIn('owner', 1280);
     await untilAnswer(page, ANSWERED);
     await parley('people', 'revoke', 'owner-1');
@@ -242,7 +242,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   });
 
   it.each([1280, 320].filter((_, nth) => isDueToday(nth, 2)))(
-    '[U03] are added and revoked at %i pixels by keyboard only; the token is shown once',
+    '[U03] are added and revoked at %i pixels by keyboard only, and the token is shown once',
     async (width) => {
       const page = await scene.open({ viewport: { width, height: 740 } });
       const name = `Zoë ${width}`;

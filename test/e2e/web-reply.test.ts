@@ -35,7 +35,7 @@ describe.runIf(chromiumUrl)('a reply that a person writes into a chat', () => {
     await page.route('**/api/conversations/reply', handle);
     return () => page.unroute('**/api/conversations/reply');
   };
-  /** The gateway stores the reply, but the page does not learn of it. */
+  /** The gateway stores the reply, but the page does not receive the confirmation. */
   const loseAnswer = async (route: Route) => {
     await route.fetch();
     await route.abort();
@@ -64,7 +64,7 @@ describe.runIf(chromiumUrl)('a reply that a person writes into a chat', () => {
     await release();
   });
 
-  it('[U12] is sent once when its answer was lost and it is sent again, even after a reload', async () => {
+  it('[U12] is sent once when it is repeated after a lost response, even after a reload', async () => {
     const release = await intercept(loseAnswer);
     await page.getByRole('button', { name: 'As myself' }).click();
     await field().fill('Twice');
@@ -75,14 +75,14 @@ describe.runIf(chromiumUrl)('a reply that a person writes into a chat', () => {
     await expect.poll(() => field().inputValue()).toBe('Twice');
     await field().press('Enter');
     await expect.poll(() => field().inputValue()).toBe('');
-    // Parts for a chat are sent in order, so a second copy would arrive before this one.
+    // Parts for a chat are sent in order, so a duplicate would arrive before this one.
     await field().fill('Last');
     await field().press('Enter');
     await expect.poll(arrived).toContain('The owner: Last');
     expect(arrived().filter((text) => text.includes('Twice'))).toEqual(['The owner: Twice']);
   });
 
-  it('[U12] is not mistaken for an earlier one whose answer was lost', async () => {
+  it('[U12] is not mistaken for an earlier reply whose response was lost', async () => {
     const release = await intercept(loseAnswer);
     await field().fill('At seven');
     await field().press('Enter');

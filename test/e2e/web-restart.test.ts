@@ -14,14 +14,14 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 /**
- * The moments of a kill: right after a message was sent, or in the middle of an answer. On a change
- * one of them each day.
+ * When the gateway is killed: right after a message was sent, or in the middle of an answer. A
+ * change tests one of them each day.
  */
 const KILLS = 2;
-/** How long after a message is sent the gateway dies, in ms. */
+/** The delay between sending a message and killing the gateway, in ms. */
 const deaths = isFullRun() ? [0, 2, 5, 15, 40] : [2].filter(() => isDueToday(0, KILLS));
 
-describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
+describe.runIf(chromiumUrl)('the page during an outage of the gateway', () => {
   let scene: WebScene;
   let parley: ParleyProcess;
   const start = async () => {
@@ -33,7 +33,7 @@ describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
   });
   afterAll(() => scene.close());
 
-  it('[D01] [F03] reports it, keeps messages written in the meantime, even in a closed tab, and sends them once when the gateway is back', async () => {
+  it('[D01] [F03] reports the outage, keeps messages even in a closed tab, and sends them once when the gateway is back', async () => {
     const [page, closed] = [await scene.open(), await scene.open()];
     await parley.end('SIGKILL');
     await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
@@ -85,7 +85,7 @@ describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
   );
 
   if (isDueToday(1, KILLS))
-    it('[D01] gets one answer when the gateway is killed in the middle of it', async () => {
+    it('[D01] gets one answer when the gateway is killed while answering', async () => {
       const page = await scene.open();
       scene.model.pauseBehind('Step 8.');
       scene.model.reply(() => ({
@@ -104,7 +104,7 @@ describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
       await page.context().close();
     });
 
-  it('[D11] loses nothing in an orderly restart either', async () => {
+  it('[D11] loses no message in an orderly restart', async () => {
     const page = await scene.open();
     scene.model.reply(() => 'Noted.');
     await say(page, 'In the first life');

@@ -19,16 +19,16 @@ export interface WebScene {
   readonly browser: Browser;
   /** A signed-in page in a separate browser profile. */
   open(options?: BrowserContextOptions): Promise<Page>;
-  /** Stops Parley, and starts the same installation in a separate process, which can be killed. */
+  /** Stops Parley and starts the same installation in a separate process, which can be killed. */
   startApart(): Promise<ParleyProcess>;
-  /** Restarts it in the process of the test; the address stays the same. */
+  /** Restarts Parley in the test process, with the same address. */
   startAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Starts everything in the process of the test, on a port that survives a restart; `settings` are
- * added to the required ones.
+ * Starts everything in the test process, on a port that survives a restart; `settings` are added to
+ * the required ones.
  */
 export async function startWebScene(chromiumUrl: string, settings = {}): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([
@@ -82,8 +82,8 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
 }
 
 /**
- * Two of the ways in which people see a page, on a change one of them; web-views shows every view
- * in the other two.
+ * Two of the appearances of a page, on a change only one; web-views shows every view in the other
+ * two.
  */
 export const LOOKS = (
   [
@@ -98,7 +98,7 @@ export async function showIn(page: Page, colorScheme: 'light' | 'dark', width: n
   await page.setViewportSize({ width, height: 800 });
 }
 
-/** The views of each place except the inbox, by the names of their links. */
+/** The views of each section except the inbox, by the names of their links. */
 const PLACES = {
   Agent: ['Files', 'Memory', 'Skills', 'Heartbeat', 'Jobs', 'Hooks', 'Soul', 'Prompt'],
   Operate: [
@@ -108,13 +108,13 @@ const PLACES = {
   Settings: ['Settings', 'Set up'],
 } as const;
 
-/** Opens one of the four places. */
+/** Opens one of the four sections. */
 export async function openPlace(page: Page, name: string): Promise<void> {
   const rail = page.getByRole('navigation', { name: 'Main' });
   await rail.getByRole('link', { name: new RegExp(`^${name}`) }).click();
 }
 
-/** Opens a view by its link, which is in the navigation of its place; *Chat* is the inbox. */
+/** Opens a view by its link in the navigation of its section; *Chat* is the inbox. */
 export async function openView(page: Page, name: string): Promise<void> {
   const [place] = Object.entries(PLACES).find(([, views]) => views.some((one) => one === name)) ?? [
     'Inbox',
@@ -125,7 +125,7 @@ export async function openView(page: Page, name: string): Promise<void> {
   await views.getByRole('link', { name: new RegExp(`^${name}`) }).click();
 }
 
-/** The addresses of all views in the navigation, in the order of their places. */
+/** The addresses of all views in the navigation, in the order of their sections. */
 export async function addressesOfViews(page: Page): Promise<readonly string[]> {
   const hashes = (links: string) =>
     page.locator(links).evaluateAll((all) => all.map((one) => String(one.hash)));
@@ -138,27 +138,26 @@ export async function addressesOfViews(page: Page): Promise<readonly string[]> {
   return found;
 }
 
-/** The message field. */
 export const field = (page: Page) => page.getByRole('textbox', { name: /^Message to/ });
 
-/** Writes a message and sends it by Enter. */
+/** Writes a message and sends it with Enter. */
 export async function say(page: Page, text: string): Promise<void> {
   await field(page).fill(text);
   await field(page).press('Enter');
 }
 
-/** All finished answers, as text, oldest first. */
+/** The text of all finished answers, oldest first. */
 export const answers = (page: Page) =>
   page.getByRole('log').locator('.answer .prose').allInnerTexts();
 
-/** All messages of the user, as text, oldest first. */
+/** The text of all messages from the user, oldest first. */
 export const mine = (page: Page) => page.getByRole('log').locator('.mine .bubble').allInnerTexts();
 
 /** Waits until an answer with this text is finished. */
 export const untilAnswer = (page: Page, text: string | RegExp) =>
   page.getByRole('log').locator('.answer', { hasText: text }).first().waitFor();
 
-/** What the person wrote: the last line; the lines before it are context for the model. */
+/** The last line is what the person wrote; earlier lines are context for the model. */
 function lastLineOf(content: unknown): string {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   return text.split('\n').at(-1) ?? '';

@@ -55,7 +55,7 @@ agent:
       .poll(
         async () => {
           await page.reload();
-          // Until the page knows the name, its heading is that of the program.
+          // Until the page knows the name of the agent, its heading is the name of the program.
           const named = page.getByRole('heading', { level: 1, name: /olly$/ });
           return named.textContent();
         },
@@ -65,7 +65,7 @@ agent:
     await page.context().close();
   });
 
-  it('[U03] [D12] with several forms, names or lists are changed there, too', async () => {
+  it('[U03] [D12] with several forms, names or lists can be changed in the form, too', async () => {
     const page = await scene.open();
     const field = (id: string) => page.locator(`[id="setting-${id}"]`);
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -107,7 +107,7 @@ agent:
     await page.context().close();
   });
 
-  it('[D12] that are invalid are rejected, with the reason at the field', async () => {
+  it('[D12] are rejected when they are invalid, with the reason at the field', async () => {
     const before = written();
     const page = await scene.open();
     await openView(page, 'Settings');
@@ -163,7 +163,7 @@ agent:
     await page.context().close();
   });
 
-  it('[D12] are written as text if a person prefers it, keeping adjacent comments', async () => {
+  it('[D12] can be edited as text, which keeps adjacent comments', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
     await group(page, 'Storage and servers');
@@ -179,7 +179,7 @@ agent:
     await page.context().close();
   });
 
-  it('[U03] edited as text show what the draft contains after a reset, a removal and a discard', async () => {
+  it('[U03] edited as text show the content of the draft after a reset, a removal and a discard', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
     await group(page, 'Tools and approvals');
@@ -253,7 +253,7 @@ agent:
     await page.context().close();
   });
 
-  it('[U03] [G18] are edited as a file: with completion and errors at their place, and no secret shown or lost', async () => {
+  it('[U03] [G18] are edited as a file with completion and errors at their position, and no secret is shown or lost', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
     await page.getByRole('link', { name: 'File', exact: true }).click();
@@ -284,7 +284,7 @@ agent:
     await page.context().close();
   });
 
-  it('[D12] that only apply at startup are named, and the page offers a restart', async () => {
+  it('[D12] are listed when they only apply at startup, and the page offers a restart', async () => {
     await scene.startApart();
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     writeFileSync(file(), `${written()}\nmedia: { maxFileMb: 3 }\n`);

@@ -16,7 +16,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
   let scene: WebScene;
   let telegram: TelegramDouble;
   const file = () => join(scene.folder.path, 'parley.yaml');
-  /** Calls an operation as the owner; returns its answer. */
+  /** Calls an operation as the owner and returns its response. */
   async function call(name: string, input: object): Promise<unknown> {
     const { address, token } = scene.parley;
     const answer = await fetch(`${address}/api/${name}`, {
@@ -38,7 +38,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
   it('[U02] [D12] is set up on the page: model, channel and owner, without opening a file', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     await page.getByRole('heading', { name: 'Set up' }).waitFor();
-    // Telegram is on loopback here; everything else is what a new user has.
+    // Telegram is on loopback in this test; everything else is what a new user has.
     const { port } = new URL(scene.parley.address);
     writeFileSync(
       file(),
@@ -64,7 +64,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     await model.getByRole('button', { name: 'Try it' }).click();
     await model.getByText('openai-compatible/double answered').waitFor();
     await model.getByRole('button', { name: 'Use this model' }).click();
-    // It collapses to a line, and the next step opens by itself.
+    // The step collapses to a line, and the next one opens by itself.
     await model.getByText('In use: openai-compatible/double').waitFor();
     expect(await model.getByLabel('Address').count()).toBe(0);
     await page.locator('header', { hasText: 'openai-compatible/double' }).first().waitFor();
@@ -116,7 +116,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     await channel.getByLabel('Phone number').fill('mine');
     await channel.getByRole('button', { name: 'Connect', exact: true }).click();
     await channel.getByText('Phone number: expected a number such as').waitFor();
-    // Nothing listens there.
+    // No server listens on this port.
     const whatsapp = '  whatsapp: { url: "ws://127.0.0.1:9/ws/chat" }\n';
     writeFileSync(file(), written.replace('channels:\n', `channels:\n${whatsapp}`));
     const order = { channel: 'whatsapp', phone: '+49 1512 345678' };
@@ -129,7 +129,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     await page.context().close();
   });
 
-  it('[U02] shows a link that invites a bot of Discord as soon as its token works', async () => {
+  it('[U02] shows a link that invites a Discord bot as soon as its token works', async () => {
     const discord = await startDiscordDouble();
     try {
       const { port } = new URL(scene.parley.address);
@@ -158,7 +158,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     }
   });
 
-  it('[U02] [F15] connects a workspace of Slack, and shows the address and what is not durable', async () => {
+  it('[U02] [F15] connects a Slack workspace, and shows the address and what is not durable', async () => {
     const slack = await startSlackDouble();
     try {
       const { port } = new URL(scene.parley.address);
@@ -196,7 +196,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     }
   });
 
-  it('[U02] shows an answer only beside the values that it is about, and keeps the choice while it waits', async () => {
+  it('[U02] shows a result only beside the values that were checked, and keeps the selection while it waits', async () => {
     const page = await scene.open();
     /** Answers a step once the returned function is called. */
     const hold = async (step: string, json: object) => {

@@ -21,8 +21,8 @@ const OTHER_LOOKS = [
 ] as const;
 
 /**
- * The appearances in which a view is tested: on a change only one, which differs from its
- * neighbor's and from day to day.
+ * The appearances in which a view is tested; on a change only one, which differs between
+ * neighboring views and from day to day.
  */
 function looksOf(view: number) {
   return OTHER_LOOKS.filter((_, look) => isDueToday(view + look, OTHER_LOOKS.length));
@@ -31,7 +31,7 @@ function looksOf(view: number) {
 describe.runIf(chromiumUrl)('every view of the page', () => {
   let scene: WebScene;
   beforeAll(async () => {
-    // With a second agent, all views contain the choice between them.
+    // With a second agent, all views contain the agent selector.
     scene = await startWebScene(chromiumUrl ?? '', { agents: { desk: { name: 'Help desk' } } });
     for (const [folder, text] of [
       ['workspace', 'The boat is green.'],
@@ -45,7 +45,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
   });
   afterAll(() => scene.close());
 
-  it('[U03] fits a phone, is readable in light and dark, and has no fault that axe finds', async () => {
+  it('[U03] fits a phone, is readable in light and dark, and has no axe violations', async () => {
     const page = await scene.open();
     const views = [...(await addressesOfViews(page)), '#/conversations'];
     expect(views.length).toBeGreaterThan(19);
@@ -62,7 +62,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.context().close();
   }, 240_000);
 
-  it('[U03] is loaded when it is opened, by keyboard too', async () => {
+  it('[U03] is loaded when it is opened, even by keyboard', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
@@ -111,7 +111,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.context().close();
   });
 
-  it('[P17] appends older pages to a list, and keeps them when something new arrives', async () => {
+  it('[P17] appends older pages to a list, and keeps them when new entries arrive', async () => {
     const page = await scene.open();
     const place = { channel: 'web', account: 'default', title: null, chatType: 'direct' };
     const turn = (id: string) => ({
@@ -144,7 +144,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.context().close();
   });
 
-  it('[F14] [U03] shows the data of the chosen agent, and chats with it, at an address that keeps the choice', async () => {
+  it('[F14] [U03] shows the data of the selected agent, and chats with it, at an address that keeps the selection', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     const choice = page.getByRole('combobox', { name: 'Agent' });
     const title = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
@@ -164,7 +164,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.keyboard.type('- Bells ring.');
     await choice.selectOption({ index: 0 });
     await editor.filter({ hasText: 'The boat is green.' }).waitFor();
-    // The draft for the other agent is still there.
+    // The draft for the other agent is still present.
     expect(await editor.innerText()).not.toContain('Bells ring.');
     await page.goBack();
     await editor.filter({ hasText: 'Bells ring.' }).waitFor();
@@ -193,7 +193,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await choice.selectOption('All agents');
     await expect.poll(() => rows.count()).toBe(2);
     await openView(page, 'Why');
-    // The choice of the previous view remains until this one is loaded.
+    // The selection of the previous view remains until this view is loaded.
     await page.locator('.why-view').waitFor();
     await choice.selectOption('Help desk');
     const asked = page.locator('.why-view .entry-link');

@@ -30,7 +30,7 @@ async function onTelegram() {
 }
 
 describe('messages with a special meaning on Telegram', () => {
-  it('[F09] a message after a menu command is answered in the new session', async () => {
+  it('[F09] include a menu command, after which messages are answered in the new session', async () => {
     const { telegram, model, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'my cat is called Kim' });
     await until(ANN, 'You said: my cat is called Kim');
@@ -43,7 +43,7 @@ describe('messages with a special meaning on Telegram', () => {
     await until(BO, 'You said: spring_campaign');
   });
 
-  it('[F09] [G05] a "yes" of the approver right after the question allows the call; a longer text does not', async () => {
+  it('[F09] [G05] include a "yes" of the approver right after the request, but not a longer text', async () => {
     const { telegram, parley, said, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
@@ -58,7 +58,7 @@ describe('messages with a special meaning on Telegram', () => {
     expect(said(ANN).filter((text) => text.includes('May I use'))).toHaveLength(1);
   });
 
-  it('[G05] a "yes" of the person who asked allows nothing: the owner decides', async () => {
+  it('[G05] exclude a "yes" of the person who asked, because the owner decides', async () => {
     const { telegram, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'hello' });
     await until(ANN, 'You said: hello');

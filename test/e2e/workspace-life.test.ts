@@ -40,7 +40,7 @@ async function restart(): Promise<void> {
 
 const inWorkspace = (name: string) => join(folder.path, 'workspace', name);
 
-/** Writes a message and waits for the answer; returns the request to the model. */
+/** Sends a message, waits for the answer, and returns the request to the model. */
 async function say(text: string): Promise<string> {
   const before = model.total;
   await webClient(parley).post(text);
@@ -49,13 +49,13 @@ async function say(text: string): Promise<string> {
   return asked();
 }
 
-/** The last request to the model, as one text. */
+/** The last request to the model as one string. */
 function asked(): string {
   return JSON.stringify(model.requests.at(-1)?.body.messages);
 }
 
 describe('a new workspace', () => {
-  it('[W08] is started by BOOTSTRAP.md, even across a restart, until the owner says /new', async () => {
+  it('[W08] is introduced by BOOTSTRAP.md, even across a restart, until the owner says /new', async () => {
     await start();
     expect(await say('hello')).toContain(FIRST);
     await restart();
@@ -68,7 +68,7 @@ describe('a new workspace', () => {
     expect(readdirSync(inWorkspace(''))).not.toContain('BOOTSTRAP.md');
   });
 
-  it('[W05] names the agent: the settings for all agents, then the agent’s, then IDENTITY.md', async () => {
+  it('[W05] takes the name from the settings for all agents, then from those of the agent, then from IDENTITY.md', async () => {
     await start({ identity: { name: 'Global' }, agent: { name: 'Ownname', role: 'keeper' } });
     writeFileSync(inWorkspace('IDENTITY.md'), '- **Name:** File\n- **Role:** x\n- **Emoji:** 🌿');
     await restart();
@@ -84,7 +84,7 @@ describe('a new workspace', () => {
 describe('BOOT.md', () => {
   const BOOT = 'Tell your owner how many apples are left.';
 
-  it("[W08] happens once at each start, in the owner's last chat, and nobody sees the request", async () => {
+  it('[W08] happens once per start in the last chat of the owner, and nobody sees the request', async () => {
     await start();
     await say('hello');
     writeFileSync(inWorkspace('BOOT.md'), BOOT);
@@ -105,7 +105,7 @@ describe('BOOT.md', () => {
     expect(model.total).toBe(5);
   });
 
-  it('[W08] [G09] happens silently when there is nothing to report', async () => {
+  it('[W08] [G09] sends no message when there is nothing to report', async () => {
     await start();
     await say('hello');
     writeFileSync(inWorkspace('BOOT.md'), BOOT);
@@ -119,7 +119,7 @@ describe('BOOT.md', () => {
     expect(shown.join()).not.toContain('NO_REPLY');
   });
 
-  it('[W08] does nothing while it is empty, and before anyone has written', async () => {
+  it('[W08] does nothing while the file is empty, and before anyone has written', async () => {
     await start();
     expect(readFileSync(inWorkspace('BOOT.md'), 'utf8')).toMatch(/^<!--/);
     await say('hello');
@@ -130,7 +130,7 @@ describe('BOOT.md', () => {
 });
 
 describe('a workspace of OpenClaw', () => {
-  it('[W01] works in place, and is not modified', async () => {
+  it('[W01] works in place and is not modified', async () => {
     const place = makeDataFolder({}).path;
     const files = {
       'AGENTS.md': '# AGENTS.md\n\nRead SOUL.md first. Canary-agents.',

@@ -54,7 +54,7 @@ describe.runIf(canFill)('a full disk below a Parley that listens to Telegram', (
   });
 
   it(
-    '[D01] [D07] confirms no message that is not stored; all are answered once there is space',
+    '[D01] [D07] confirms no message that is not stored, and answers all once there is space',
     PATIENT,
     async () => {
       disk = mountSmallDisk(12);
@@ -83,7 +83,7 @@ describe.runIf(canFill && postgresUrl)('a full disk below PostgreSQL', () => {
     disk.remove();
   });
 
-  it('[D01] [D07] loses nothing either, and continues without a restart', PATIENT, async () => {
+  it('[D01] [D07] loses no message, and Parley continues without a restart', PATIENT, async () => {
     disk = mountSmallDisk(40);
     const folder = join(disk.path, 'tables');
     mkdirSync(folder);

@@ -13,7 +13,7 @@ import { WEB } from './draw/web.ts';
 import { WHATSAPP } from './draw/whatsapp.ts';
 import type { SampleAnswer } from './read-answers.ts';
 
-/** Drawn side by side as telephones; the terminal is wider and stands below, beside the source. */
+/** Drawn side by side as phones; the terminal is wider and placed below, beside the source. */
 const TELEPHONES: readonly Screen[] = [
   TELEGRAM,
   DISCORD,
@@ -29,10 +29,10 @@ const TELEPHONES: readonly Screen[] = [
 export const SCREENS: readonly Screen[] = [...TELEPHONES, TERMINAL];
 
 const CONSOLE_STYLES = join(import.meta.dirname, '../../apps/console/src/page/style');
-/** As `parley simulate` shows the platforms. */
+/** Drawn like the platforms in `parley simulate`. */
 const PLATFORM_STYLES = join(import.meta.dirname, '../../apps/console/src/page/simulate/style');
 
-/** The whole page: complete in itself, without scripts, and nothing in it is loaded. */
+/** The whole page is self-contained, without scripts and external resources. */
 export function galleryPage(answers: readonly SampleAnswer[]): string {
   const entries = answers.map(({ id, title }) => `<li><a href="#${id}">${escapeText(title)}</a>`);
   return `<!doctype html>
@@ -70,7 +70,7 @@ function column(screen: Screen, markdown: string): string {
   return `<div class="column"><h3>${screen.name} <small>${count}</small></h3><div class="screen ${screen.id}">${bubbles}</div></div>`;
 }
 
-/** A text that the platform's own rules refuse is shown as what it is: a failure. */
+/** A text that the platform refuses is shown as a failure. */
 function bubble({ id, target, draw }: Screen, part: RenderedPart): string {
   try {
     const { html, length } = draw(part);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { galleryPage } from './page.ts';
 import { readAnswers } from './read-answers.ts';
 
-/** Writes the page into a folder, which is made if need be, and returns the file. */
+/** Writes the page into a folder, which is created if necessary, and returns the file. */
 export function writeGallery(folder: string): string {
   const file = join(folder, 'index.html');
   mkdirSync(folder, { recursive: true });

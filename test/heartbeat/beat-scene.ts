@@ -19,7 +19,7 @@ export interface BeatModel {
   beats(): readonly ChatRequest[];
 }
 
-/** Whether a request is one of a heartbeat. */
+/** Whether a request belongs to a heartbeat. */
 function isBeat({ messages }: ChatRequest): boolean {
   return messages.some(
     (message) => message.role === 'system' && textOf(message).includes('## Heartbeat'),
@@ -79,7 +79,7 @@ export async function restartDue(folder: DataFolder, parley: TestParley): Promis
   return startParleyHere(folder.path);
 }
 
-/** How many runs have ended since startup, according to its log. */
+/** The number of runs that have ended since startup, according to the log. */
 export const runsEnded = (parley: TestParley): number =>
   parley
     .err()

@@ -29,8 +29,8 @@ async function openTwo(store: object) {
   const spared = new Map<string, number>();
   const pass = (point: string) => {
     if (!state.isDeadly) return;
-    // With two racing processes, randomness differs from run to run: a point that was spared for
-    // long is due.
+    // With two racing processes, the random choices differ between runs, so a point that was
+    // skipped for long is tested next.
     const passed = (spared.get(point) ?? 0) + 1;
     spared.set(point, passed);
     const isDue = passed >= 8 && !state.deaths.has(point);
@@ -48,7 +48,7 @@ async function openTwo(store: object) {
   return { both: [one, two] as const, random, state };
 }
 
-/** Runs the heartbeat like a process does: whatever ends it, the next one continues. */
+/** Runs the heartbeat like a process does, and continues in a new process after each end. */
 async function look(parley: IdleRuntime): Promise<void> {
   try {
     await parley.runDue();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { beatDays } from '../bench/heartbeat.ts';
 
 describe('the heartbeat over days', () => {
-  it('[H02] [H04] [H05] runs five tasks within its token budget, reports each finding once, and costs a fraction', async () => {
+  it('[H02] [H04] [H05] runs five tasks within its token budget, reports each finding once, and costs a fraction of full sessions', async () => {
     const days = 3;
     const found = await beatDays(days);
     expect(found.beats).toBe(48 * days);
@@ -14,7 +14,7 @@ describe('the heartbeat over days', () => {
     expect(new Set(found.alerts.filter((text) => text.startsWith('On '))).size).toBe(2 * days);
     expect(found.alerts.join()).not.toMatch(/heartbeat/i);
     expect(found.tokensOfADay).toBeLessThan(250_000);
-    // The voice (H10) accounts for about 250 of them.
+    // The voice (H10) accounts for about 250 of these tokens.
     expect(found.beatTokens).toBeLessThan(3_800);
     expect(found.tokens).toBeLessThan(found.shared.cutOff / 4.5);
   });

@@ -51,12 +51,12 @@ interface Opened {
   readonly beat: () => Promise<TestParley>;
 }
 
-/** The whole last request, as the model read it. */
+/** The whole last request as the model received it. */
 const lastAsked = ({ double }: BeatModel) =>
   (double.requests.at(-1)?.body.messages ?? []).map(textOf).join('\n');
 
 describe('an alert', () => {
-  it('[H04] reaches the owner on WhatsApp once, in the markup of that channel, and is remembered', async () => {
+  it('[H04] reaches the owner on WhatsApp once, in WhatsApp markup, and is remembered', async () => {
     closing.push(hushLibsignal());
     const double = await startWhatsAppDouble();
     closing.push(() => double.close());

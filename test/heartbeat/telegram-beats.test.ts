@@ -82,12 +82,12 @@ async function beat(): Promise<void> {
   await expect.poll(() => runsEnded(parley)).toBeGreaterThan(before);
 }
 
-/** Why the last heartbeat started no run. */
+/** The reason why the last heartbeat started no run. */
 async function reasonOfRest(): Promise<string | null | undefined> {
   const since = Date.now();
   parley = await restartDue(folder, parley);
   const plan = () => withStore(folder, ({ heartbeats }) => heartbeats.plan('main'));
-  // It may first run a command, which takes a moment.
+  // The run may first execute a command, which takes a moment.
   await expect.poll(async () => (await plan())?.lastAt ?? 0).toBeGreaterThanOrEqual(since);
   await parley.end();
   return (await plan())?.lastReason;
@@ -128,7 +128,7 @@ describe('an alert on Telegram', () => {
     ]);
   });
 
-  it('[H03] is not sent when nothing happened: nothing is said, and no history contains it', async () => {
+  it('[H03] is not sent when nothing happened, and appears in no history', async () => {
     await open();
     await greet(ANN);
     await beat();
@@ -236,7 +236,7 @@ describe('a check before a heartbeat task', () => {
     },
   );
 
-  it('[H02] [G06] is skipped where commands are switched off, and the log reports it', async () => {
+  it('[H02] [G06] is skipped and logged where commands are switched off', async () => {
     await open();
     putFile(folder, 'HEARTBEAT.md', `${TASK}- check: touch ran.txt\n`);
     await greet(ANN);

@@ -17,17 +17,17 @@ export interface DrillTurn {
    * a heartbeat.
    */
   readonly write?: (drill: Drill) => void;
-  /** What any helpful model does before it has read the attack. */
+  /** The steps of any helpful model before it has read the attack. */
   readonly leads?: readonly Step[];
-  /** What a model does that has read the attack and obeys it. The last step may be an answer. */
+  /** The steps of a model that has read the attack and obeys it. The last step may be an answer. */
   readonly obeys?: readonly Step[];
   /** Whether the last step is repeated endlessly. */
   readonly forEver?: boolean;
-  /** When the turn is over, unless a new message of the bot marks its end. */
+  /** The condition for the end of the turn, unless a new message of the bot marks it. */
   readonly until?: (drill: Drill) => boolean;
 }
 
-/** What stopped the attack, as worded on the page. */
+/** The guard that stopped the attack, as named on the page. */
 export type Guard =
   | 'never shown'
   | 'not offered'
@@ -45,7 +45,7 @@ export type Guard =
   | 'limits'
   | 'an answer is no command';
 
-/** Who asks, and in which kind of chat, which determines what the turn may see. */
+/** The person who asks and the kind of chat, which determine what the turn may see. */
 export type Asker = 'an owner, alone' | 'a group' | 'a stranger, alone';
 
 /** One row of the drill. */
@@ -65,19 +65,19 @@ export interface Attack {
   readonly turns: Readonly<Partial<Record<TurnKey, DrillTurn>>>;
   /** Whether the goal was reached, observed from outside. */
   readonly harm: (drill: Drill) => boolean;
-  /** Whether a guard was seen at work, for attacks whose tools cannot tell what stopped them. */
+  /** Whether a guard was observed, for attacks whose tools cannot tell which guard stopped them. */
   readonly sign?: (drill: Drill) => boolean;
-  /** The guard that must stop it; null when nothing does, which the page then says. */
+  /** The guard that must stop the attack; null if there is none, as the page then states. */
   readonly stoppedBy: Guard | null;
-  /** Nothing stops it by default, but with `CAREFUL` settings a person is asked. */
+  /** Not stopped by default, but with `CAREFUL` settings a person is asked. */
   readonly askedWhenCareful?: true;
-  /** The remaining danger, or what an operator can do; absent when nothing remains. */
+  /** The remaining danger, or what an operator can do; absent if there is none. */
   readonly remains?: string;
 }
 
 export type TurnKey = '1' | '2' | '3' | 'sub';
 
-/** The word by which the text of an attack is found wherever it goes. */
+/** A word that identifies the text of an attack wherever it appears. */
 export function markOf(id: string): string {
   return `OBEY-${id}`;
 }

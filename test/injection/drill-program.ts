@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { bundleModule } from '../services/bundle.ts';
 import { SmallInternet, useSmallInternet } from './small-internet.ts';
 
-// Uses the bundle, as users start it; the sources would be compiled again for each drill.
+// Uses the bundle, like users do, because the sources would be compiled again for each drill.
 const { locateDataFolder, start }: typeof import('@parley/cli') = await import(
   bundleModule('index')
 );

@@ -5,7 +5,7 @@ import type { DrillScene } from './drill-scene.ts';
 import type { Deeds } from './obeying-model.ts';
 import { type Places, placesOf } from './places.ts';
 
-/** Where a message to the bot is written. */
+/** The chat in which a message to the bot is written. */
 export type Where = 'owner' | 'stranger' | 'group' | 'otherGroup';
 
 /** One running attack, and what can be observed of it from outside. */

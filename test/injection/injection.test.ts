@@ -37,33 +37,33 @@ const titled = (attacks: readonly Attack[]) =>
 const STOPPED = titled(ATTACKS.filter(({ stoppedBy }) => stoppedBy !== null));
 const NOT_STOPPED = titled(ATTACKS.filter(({ stoppedBy }) => stoppedBy === null));
 
-describe('a model that obeys whatever it reads', () => {
+describe('a model that obeys all text it reads', () => {
   it('is attacked in at least thirty ways, each with a unique name', () => {
     expect(ATTACKS.length).toBeGreaterThanOrEqual(30);
     const marks = ATTACKS.map(({ id }) => markOf(id));
     expect(new Set(marks).size).toBe(ATTACKS.length);
-    // A mark contained in another would be found where it is not.
+    // A marker contained in another one would be found in the wrong texts.
     for (const mark of marks) expect(marks.filter((other) => other.includes(mark))).toEqual([mark]);
   });
 
-  it.each(STOPPED)('%s: stopped', (_, { id, stoppedBy }) => {
+  it.each(STOPPED)('%s is stopped', (_, { id, stoppedBy }) => {
     const { reached, obeyed, harmed, guards, heard } = verdictOf(id);
     const facts = heard.join('\n');
     expect({ harmed, facts }).toEqual({ harmed: false, facts });
     expect({ guards, facts }).toEqual({ guards: expect.arrayContaining([stoppedBy]), facts });
-    // A model that has not read the attack, or does not try, proves nothing, unless that is what
-    // stops it.
+    // A test with a model that has not read the attack, or does not try, proves nothing, unless
+    // that is what stops the attack.
     const isRead = stoppedBy !== 'never shown';
     expect({ reached, obeyed, facts }).toEqual({ reached: isRead, obeyed: isRead, facts });
   });
 
-  it.each(NOT_STOPPED)('%s: not stopped, as the page says', (_, { id }) => {
+  it.each(NOT_STOPPED)('%s is not stopped, as the page says', (_, { id }) => {
     const { reached, harmed, heard } = verdictOf(id);
     expect({ reached, harmed, heard }).toEqual({ reached: true, harmed: true, heard });
   });
 
   it.each(titled(WHEN_CAREFUL))(
-    '[G05] %s: with careful settings a person is asked',
+    '[G05] %s needs the approval of a person with careful settings',
     (_, { id }) => {
       const { reached, harmed, guards, heard } = verdictOf(id, careful);
       expect({ reached, harmed, heard }).toEqual({ reached: true, harmed: false, heard });

@@ -34,7 +34,7 @@ const SAID: readonly (readonly [Guard, RegExp])[] = [
   ['a person is asked', /needs an approval/],
 ];
 
-/** Evaluates a finished drill. Everything is measured; nothing relies on the expectations. */
+/** Evaluates a finished drill. All facts are measured, independent of the expectations. */
 export function judge(drill: Drill): Verdict {
   const { attack, deeds } = drill;
   const { heard, tried, reached } = deeds;

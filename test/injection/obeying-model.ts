@@ -2,7 +2,7 @@ import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import type { Reply } from '../model/scripted-reply.ts';
 import { type Attack, type DrillTurn, labelOf, markOf, type Step, type TurnKey } from './attack.ts';
 
-/** What the model of one drill has seen and tried, for the judge. */
+/** The requests and calls of the model in one drill, for evaluation. */
 export interface Deeds {
   /** The turns in which the hostile text was in a request. */
   readonly reached: Set<TurnKey>;
@@ -61,7 +61,7 @@ function obey(request: ChatRequest, attack: Attack, key: TurnKey, deeds: Deeds):
   deeds.last = request;
   deeds.shown.push({ key, request: JSON.stringify(request) });
   const done = heard.length;
-  // Its own calls contain the mark, too, and prove nothing.
+  // The model's own calls contain the marker, too, and prove nothing.
   if (done <= leads.length && holdsMark(request, attack.id)) {
     deeds.reached.add(key);
   }

@@ -33,7 +33,7 @@ export function startsTask(id: string): DrillTurn {
       drill.say('owner', `/heartbeat now ${id}`);
     },
     until(drill) {
-      // The run of another drill was in progress, so this one is requested again.
+      // The run of another drill was in progress, so this run is requested again.
       const seen = drill
         .seen('owner')
         .filter(({ text }) => text.includes('Nothing started')).length;

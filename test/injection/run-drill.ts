@@ -1,7 +1,10 @@
 import type { TurnKey } from './attack.ts';
 import type { Drill } from './drill.ts';
 
-/** A turn that has not ended by then hangs; generous, because a busy machine is slow. In ms. */
+/**
+ * A turn that lasts longer than this (ms) hangs; the limit is generous because a busy machine is
+ * slow.
+ */
 const TURN_WITHIN_MS = 40_000;
 /** Sent messages become visible shortly after the model has answered. In ms. */
 const POLL_INTERVAL_MS = 25;

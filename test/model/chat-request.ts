@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() });
 const DATA_URL = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+=*)$/;
-/** Pictures by address are refused: nothing here may make a model's server fetch from elsewhere. */
+/** Pictures by URL are refused, because the tests must not make a model server fetch them. */
 const ImagePart = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.looseObject({ url: z.string().regex(DATA_URL, 'a picture as a data URL') }),

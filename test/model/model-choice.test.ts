@@ -71,7 +71,7 @@ describe('the automatic choice', () => {
     second = await startModelDouble();
   });
 
-  it('[G01] answers offline when the server it used is gone', async () => {
+  it('[G01] answers offline when the previous server is unavailable', async () => {
     const { model } = modelFrom('auto', [second.baseUrl]);
     expect(answerOf(await ask(model))).toBe('from the second');
     await second.close();

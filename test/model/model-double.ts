@@ -13,7 +13,7 @@ export interface ModelDoubleOptions {
   readonly latencyMs?: number;
   /** Delay between two pieces of an answer, in ms. */
   readonly pieceMs?: number;
-  /** What to say; `You said: …` when absent. */
+  /** The text of the answer; `You said: …` by default. */
   readonly reply?: ReplyScript;
   /** Names in `/v1/models`; `double` when absent. */
   readonly models?: readonly string[];

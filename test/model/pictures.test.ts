@@ -28,8 +28,8 @@ async function ask(more: { vision?: boolean } = {}): Promise<string> {
 }
 const asked = () => double.requests.map(({ body }) => body.messages[0]);
 
-describe('pictures on the wire', () => {
-  it('[F10] arrive bit by bit, beside the text about them', async () => {
+describe('pictures in requests to a model', () => {
+  it('[F10] are sent byte for byte, beside the text about them', async () => {
     expect(await ask()).toBe('You said: what is it?');
     expect(imagesOf(asked()[0])).toEqual([{ mimeType: 'image/png', bytes: PNG }]);
   });
@@ -40,7 +40,7 @@ describe('pictures on the wire', () => {
     expect(asked().map((message) => imagesOf(message).length)).toEqual([1, 0]);
   });
 
-  it('[F10] are never sent to a model that the settings call blind', async () => {
+  it('[F10] are never sent to a model that the settings mark as text-only', async () => {
     expect(await ask({ vision: false })).toContain('takes text only');
     expect(asked().map((message) => imagesOf(message).length)).toEqual([0]);
     expect(textOf(asked()[0])).toContain('what is it?');

@@ -52,7 +52,7 @@ describe('a probe of a model', () => {
     ],
     ['a server with an error', { kind: 'status', status: 500 }, 'internal error', 'later'],
     ['a server that hangs', { kind: 'hang' }, 'took too long', 'loading the model'],
-  ] as const)('[U02] says what to do about %s', async (_what, fault, reason, fix) => {
+  ] as const)('[U02] gives advice for %s', async (_what, fault, reason, fix) => {
     const { double, choice } = await openDouble();
     double.fault(fault);
     const found = await probe({ ...choice, apiKey: 'sk-of-the-test' }, 1_000);
@@ -64,7 +64,7 @@ describe('a probe of a model', () => {
     expect(JSON.stringify(found)).not.toContain('sk-of-the-test');
   });
 
-  it('[U02] says what to do about an unreachable server', async () => {
+  it('[U02] gives advice for an unreachable server', async () => {
     const { double, choice } = await openDouble();
     await double.close();
     expect(await probe(choice)).toMatchObject({

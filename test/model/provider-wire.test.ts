@@ -144,7 +144,7 @@ describe('a failing server', () => {
     await expect.poll(() => double.open).toBe(0);
   });
 
-  it('[G01] that has started to think has started: later silence counts as a pause', async () => {
+  it('[G01] has started once it thinks, so later silence counts as a pause', async () => {
     double.fault({ kind: 'stall', afterPieces: 1 }, 2);
     double.queue({ reasoning: 'hmm', text: 'four' }, { reasoning: 'hmm', text: 'four' });
     const failed = ask(model({ chunkMs: 150 }));

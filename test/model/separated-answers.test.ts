@@ -147,7 +147,7 @@ describe('a tool call that a model wrote into its text', () => {
     expect(finish(events).finishReason).toBe('tool-calls');
   });
 
-  it('[G20] that is not offered, or does not fit, is dropped, and the log reports it without its text', async () => {
+  it('[G20] is dropped if the tool is not offered or the arguments do not fit, and the log reports this without its text', async () => {
     double.queue(
       bySign(
         `Hello!\n${call('{"name": "get_weather", "arguments": {"days": 2}}')}\n${call('{"name": "heron", "arguments": {}}')}`,

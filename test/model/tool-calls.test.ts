@@ -31,7 +31,7 @@ async function ask(
 }
 const offered = () => double.requests.map(({ body }) => toolsOf(body));
 
-describe('tools on the wire', () => {
+describe('tools in requests to a model', () => {
   it('[G01] are offered in order; a call arrives whole, with its arguments joined', async () => {
     const given = { path: 'a long name with “quotes”.md', deep: { n: [1, 2] } };
     double.queue({ text: ['Let me ', 'look.'], toolCalls: [{ name: 'read', arguments: given }] });
@@ -90,7 +90,7 @@ describe('tools on the wire', () => {
   });
 
   it.each(STRICT_SERVERS)(
-    '[D03] are followed by a line before a later message when %s requires that, and from then on',
+    '[D03] are followed by a line before a later message when %s requires it, also in later requests',
     async (server) => {
       double.strictAs = server;
       const toolCalls = [{ id: 'c1', name: 'read', arguments: '{}' }];
@@ -110,7 +110,7 @@ describe('tools on the wire', () => {
     },
   );
 
-  it('[G20] of an interrupted answer are not final: another model answers instead', async () => {
+  it('[G20] of an interrupted answer are not final, so another model answers instead', async () => {
     const second = await startModelDouble();
     const fallback = [providerAt(second)];
     const both = modelFrom({ ...providerAt(double), fallback }).model;

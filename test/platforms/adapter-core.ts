@@ -23,7 +23,7 @@ export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' 
 /** A signal that is never aborted. */
 export const noSignal = (): AbortSignal => new AbortController().signal;
 
-/** How the core around an adapter differs from the default. */
+/** Differences of the core around an adapter from the default. */
 export interface CoreWishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
@@ -33,16 +33,16 @@ export interface CoreWishes {
   readonly message?: ChannelContext<unknown>['message'];
   readonly clock?: () => number;
   readonly commands?: readonly CommandInfo[];
-  /** Whether no other gateway may serve the account. */
+  /** Whether another gateway must not serve the account. */
   readonly holdsAccount?: () => boolean;
-  /** Values that an earlier start has stored. */
+  /** Values stored by an earlier start. */
   readonly values?: AdapterValues;
 }
 
 /** Everything that an adapter reported to the core. */
 export interface Told {
   readonly received: InboundMessage[];
-  /** What the adapter can find out about the senders of these messages. */
+  /** What the adapter can look up about the senders of these messages. */
   readonly senders: (SenderFacts | undefined)[];
   /** Missed messages that were not passed on, with the reasons. */
   readonly skipped: { readonly message: InboundMessage; readonly reason: string }[];
@@ -52,11 +52,11 @@ export interface Told {
   readonly reactions: InboundReaction[];
   readonly states: ChannelState[];
   readonly logged: string[];
-  /** The keys of the notes for the owner. */
+  /** The keys of the notices for the owner. */
   readonly notes: string[];
 }
 
-/** The core as one adapter sees it; `changed` is called after every report. */
+/** The core as seen by one adapter; `changed` is called after every report. */
 export function coreAround(
   settings: object,
   changed: () => void,
@@ -123,7 +123,7 @@ export function coreAround(
   return { told, context };
 }
 
-/** The failure of a rejected call, as the core sees it. */
+/** Returns the failure of a rejected call, as the core receives it. */
 export async function failureOf(calling: Promise<unknown>): Promise<ChannelError['failure']> {
   const error = await calling.then(
     () => undefined,

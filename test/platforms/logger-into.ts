@@ -1,6 +1,9 @@
 import { type Logger, silentLogger } from '@parley/core';
 
-/** A logger that writes one line for each call, `message {facts}`, which tests can search. */
+/**
+ * A logger that writes one line for each call, `message {facts}`, so that tests can search the
+ * lines.
+ */
 export function loggerInto(
   lines: string[],
   { debug = false, changed = () => {} }: { debug?: boolean; changed?: () => void } = {},

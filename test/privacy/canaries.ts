@@ -74,7 +74,7 @@ export interface Audience {
 
 /** The rule of the promise (W02–W04, F14), deliberately implemented a second time. */
 export function maySee(reader: Audience, { agent, meantFor }: Canary): boolean {
-  // Not even what everyone may read: no agent sees another's files, memory or history.
+  // This includes public files: no agent sees another's files, memory or history.
   if (agent !== reader.agent) return false;
   const { isOwner, conversationId } = reader;
   switch (meantFor.kind) {

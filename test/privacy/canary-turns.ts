@@ -37,7 +37,7 @@ export function testCanaryTurns(half: 'even' | 'odd'): void {
       expect(tally.leaks).toEqual([]);
       expect(tally.missing).toEqual([]);
       expect(tally.turns).toBe(all);
-      // Everything that is looked for has occurred often enough that its absence would be noticed.
+      // Every searched text has occurred often enough that its absence would be noticed.
       const { ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
       const { toolCalls, refused, late, joined, others } = tally;
       for (const count of [

@@ -5,7 +5,7 @@ import type { WorkspaceView } from '@parley/workspace';
 import type { Chance } from './chance.ts';
 import type { PrivateWorld } from './private-world.ts';
 
-/** Keeps what it was shown from turn to turn, like a cache that forgot its audience. */
+/** Keeps its input from turn to turn, like a cache that ignores the audience. */
 export interface Hoard {
   keep(parts: readonly PromptPart[], view: WorkspaceView): void;
   /** Parts of earlier turns, with the audience they had then. */
@@ -42,8 +42,8 @@ const SINGLE = [
 ] as const;
 
 /**
- * A faulty feature: it returns parts it was shown in other turns, mixed with those of this turn,
- * each with its original audience. The layers have to apply the strictest audience.
+ * A faulty feature that returns parts from other turns, mixed with those of this turn, each with
+ * its original audience. The layers have to apply the strictest audience.
  */
 export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
   return {
@@ -54,7 +54,7 @@ export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
       const now = await readSome(view, ['MEMORY.md', 'AGENTS.md', view.groupMemory], chance);
       const features: { -readonly [Field in keyof PromptFeatures]: PromptFeatures[Field] } = {};
       for (const field of SINGLE) {
-        // Such a layer is withheld as a whole, and an owner would miss the rest of it.
+        // Such a layer is withheld as a whole, so an owner would miss the rest of it.
         const others = reader.kind === 'owner' ? [] : hoard.some();
         const part = [...now, ...others].at(chance.below(3));
         if (part !== undefined && chance.happens(0.3)) features[field] = part;
@@ -92,8 +92,8 @@ export function hoardingHook(hoard: Hoard, chance: Chance): TurnHook {
 }
 
 /**
- * A feature that reads whatever it likes and forgets the audience. This cannot leak, because a view
- * does not contain what its reader may not see.
+ * A feature that reads any file and ignores the audience. This cannot leak, because a view does not
+ * contain what its reader may not see.
  */
 export function relabellingSource(
   { skills, skillNames }: Pick<PrivateWorld, 'skills' | 'skillNames'>,

@@ -262,7 +262,7 @@ async function seenBy(scene: Scene, from: ChatLocation): Promise<readonly string
   return [...new Set(words)].sort();
 }
 
-/** Required after every row: others see what was public before, and nothing else. */
+/** Must hold after every row: others see only what was public before. */
 async function expectNothingGotOut(scene: Scene): Promise<void> {
   const open = ['format', 'knowledge', 'note', 'persona'].map((word) => `sesame-${word}`);
   for (const from of [STRANGER, GROUP]) expect(await seenBy(scene, from)).toEqual(open);
@@ -290,7 +290,7 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: COMMAND,
-    // None is needed: it can write nothing that others read or follow.
+    // None is needed, because the turn cannot write anything that others read or follow.
     approvals: 0,
     launders: LAUNDERS_BY_COMMAND,
     play: async (scene) => scene.say(OWNER, 'Tidy up.'),
@@ -305,7 +305,7 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: 'a heartbeat run',
-    // No approval can be requested from there.
+    // No approval can be requested in such a turn.
     approvals: 0,
     async play(scene) {
       await beat(scene, 'tidy');
@@ -428,7 +428,7 @@ describe('[W09] private text that the agent writes everywhere', () => {
     const heads = {
       'memory/marked.md': '---\naudience: owner\n---\n',
       'memory/unmarked.md': '',
-      // Nothing can widen the audience of memory.
+      // The audience of memory cannot be widened.
       'memory/widened.md': '---\naudience: everyone\n---\n',
     };
     for (const [name, head] of Object.entries(heads))
@@ -444,7 +444,7 @@ describe('[W09] private text that the agent writes everywhere', () => {
     for (const [name, head] of Object.entries(heads))
       expect(onDisk(name).replace(/\n+/g, '\n')).toBe(`${head}- sesame-memory\n`);
     expect(onDisk('MEMORY.md')).not.toContain(CANARY);
-    // Public files are for a person to change: they are named and left unchanged.
+    // Only a person may change public files, so they are listed and left unchanged.
     expect(answer).toContain('notes/open.md');
     expect(onDisk('notes/open.md')).toBe(opened);
     write(folder, 'notes/open.md', opened.replace(SECRET, ''));

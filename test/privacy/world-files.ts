@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openSkills, type Skills, skillFolders } from '@parley/workspace';
 
-/** Files that are private whatever their header says. */
+/** Files that are private regardless of their header. */
 export const MEMORY_FILES: readonly string[] = [
   'MEMORY.md',
   'memory/2026-11-21.md',

@@ -78,7 +78,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     await expect.poll(() => gateway.heard.at(-1)?.type).toBe('turn-ended');
     const text = gateway.heard.map((event) => (event.type === 'turn-delta' ? event.text : ''));
     expect(text.join('')).toBe(Array.from({ length: 500 }, (_, i) => `${i} `).join(''));
-    // Text that waited for Redis was joined; 500 events of one word each would help nobody.
+    // Text that waited for Redis was joined, instead of sending 500 events of one word each.
     expect(gateway.heard.length).toBeLessThan(400);
     worker.stdin.end();
     const [code] = await once(worker, 'exit');
@@ -132,7 +132,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
 });
 
 describe.runIf(redisUrl)('the live bus while Redis is away', () => {
-  it('[D09] loses events in the meantime, keeps working within the process, and recovers afterwards', async () => {
+  it('[D09] loses events, keeps working within the process, and recovers afterwards', async () => {
     const server = await startRedisServer();
     const { log, lines } = createRecordingLogger();
     const one = await openBus({ url: server.url, log });

@@ -8,7 +8,7 @@ import { type RedisServer, startRedisServer } from '../services/redis-server.ts'
 const redisUrl = inject('redisUrl');
 const SLOTS = 16_384;
 
-/** Checks a queue and a bus there, for two processes. */
+/** Checks a queue and a bus on this Redis, for two processes. */
 async function worksAt(place: RedisLocation): Promise<void> {
   const { log, lines } = createRecordingLogger();
   const [asking, working] = [

@@ -23,7 +23,7 @@ export interface BareMachine {
   until(text: string, ...command: readonly string[]): Promise<string>;
 }
 
-/** The path of the clone inside. */
+/** The path of the clone inside the machine. */
 const CLONE = '/opt/parley';
 const SYSTEM_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { advisoriesOf, licenseProblems } from './libraries.ts';
 
 describe('the licenses of all libraries', () => {
-  it('[U06] are permissive, and those under a GPL are optional and named', () => {
+  it('[U06] are permissive, except for optional and named ones under a GPL', () => {
     const lock = readFileSync(resolve(import.meta.dirname, '../../package-lock.json'), 'utf8');
     const { named, wrong } = licenseProblems(JSON.parse(lock).packages);
     expect(wrong).toEqual([]);

@@ -95,7 +95,7 @@ export async function startExample(chromiumUrl: string): Promise<Example> {
     from: { id: 77, first_name: 'Theo' },
     text: `@${telegram.me.username} when do we meet on Saturday?`,
   });
-  // A stranger waits for a code, and an answer is refused.
+  // A stranger waits for a pairing code, and an answer is refused.
   telegram.say({ chat: 503, from: { id: 503, first_name: 'Cleo' }, text: 'Hello?' });
   const description = 'Forbidden: bot was blocked by the user';
   telegram.fault({ kind: 'refuse', code: 403, description, method: 'sendMessage', chat: BO });

@@ -22,7 +22,7 @@ const say = (from: string, text: string, mention = false): Act => ({
   ...(mention && { mention }),
 });
 
-/** What people do before the picture, each with the text to wait for. */
+/** The actions before the picture, each with the text to wait for. */
 const PLAYS: Readonly<Record<Platform, readonly (readonly [act: Act, until: string])[]>> = {
   telegram: [
     [say('bo', 'Who comes to the lake on Saturday?'), 'Saturday?'],

@@ -178,7 +178,7 @@ function forward(from: Socket, lane: Lane): void {
   from.on('data', (piece: Buffer) => pass(() => lane.to.write(piece)));
   from.on('end', () => pass(() => lane.to.end()));
   from.on('close', () => pass(() => lane.to.destroy()));
-  // An error is followed by `close`, which the other side sees.
+  // An error is followed by `close`, which is forwarded to the other side.
   from.on('error', () => undefined);
 }
 

@@ -60,7 +60,7 @@ type Problem = { readonly reason: string; readonly canInstall: boolean };
  * containers.
  */
 const TRIES: Partial<Record<ServiceName, (path: string) => Problem | null>> = {
-  // macOS has a git that only offers to install the real one.
+  // On macOS, `git` may only offer to install the real program.
   git: (path) => problemOf(path, ['--version'], 'is not git itself'),
   // macOS has version 3.
   bash: (path) => problemOf(path, ['-c', '[ "$BASH_VERSINFO" -ge 5 ]'], 'is older than version 5'),
@@ -72,7 +72,7 @@ const TRIES: Partial<Record<ServiceName, (path: string) => Problem | null>> = {
   setpriv: (path) => problemOf(path, ['--version'], "is not util-linux's setpriv", /util-linux/),
   bubblewrap: (path) => {
     const problem = problemOf(path, SANDBOX, 'cannot make a sandbox here');
-    // It is installed, but the machine or its container forbids namespaces.
+    // The program is installed, but the machine or its container forbids namespaces.
     return problem && { ...problem, canInstall: false };
   },
   mount: tryMount,

@@ -51,8 +51,8 @@ export type Change =
     }
   | { readonly kind: 'dead-letter'; readonly id: number; readonly of: string }
   /**
-   * The database was rolled back to its last synced state or to an older copy. Always the first
-   * change of its step.
+   * The database was rolled back to its last synced state or to an older copy. A rollback is always
+   * the first change of its step.
    */
   | { readonly kind: 'rewound'; readonly by: 'power-cut' | 'older-copy' }
   /** Not a change of a table: the platform accepted a part or shows a message to people. */

@@ -7,16 +7,13 @@ import type { Fault } from './faults.ts';
 import type { Simulation } from './simulation.ts';
 import { SimulatedDisk } from './world/disk.ts';
 
-/** Longer than an orderly shutdown may take (D11), in ms. */
+/** The time limit of an orderly shutdown (D11) with a margin, in ms. */
 const STOP_MS = 12_000;
 
 type PowerCut = Extract<Fault, { readonly kind: 'power-cut' }>;
 type OlderCopy = Extract<Fault, { readonly kind: 'older-copy' }>;
 
-/**
- * Simulates disk-level disasters: power cuts of the machine with the database, and restored older
- * copies.
- */
+/** Simulates power cuts of the machine with the database, and restored older copies. */
 export class Disasters {
   readonly disk: SimulatedDisk;
   readonly #simulation: Simulation;
@@ -26,7 +23,7 @@ export class Disasters {
   #copies = 0;
   /** The number of copies that are still to be restored. */
   #waiting = 0;
-  /** The next power cut, and the number of commits that must happen first. */
+  /** The next power cut, and the number of commits before it. */
   #next: { readonly cut: PowerCut; readonly commits: number } | null = null;
 
   constructor(simulation: Simulation, data: string) {
@@ -52,7 +49,7 @@ export class Disasters {
     else this.#next ??= { cut: fault, commits: this.disk.commits + fault.commits };
   }
 
-  /** Runs between two events and triggers what is due. */
+  /** Runs between two events and triggers due disasters. */
   afterEvent(): void {
     const next = this.#next;
     if (next === null || this.disk.commits < next.commits) return;
@@ -66,8 +63,8 @@ export class Disasters {
   }
 
   /**
-   * Whether no copy is pending and Parley has started on the restored files: only then can it have
-   * noticed.
+   * Whether no copy is pending and Parley has started on the restored files, because it can only
+   * notice a restore at startup.
    */
   isOver(): boolean {
     const { deployment, scene } = this.#simulation;
@@ -80,8 +77,7 @@ export class Disasters {
   }
 
   /**
-   * PostgreSQL syncs each commit, so a restarted server still has all of them; everything else is
-   * lost.
+   * PostgreSQL syncs each commit, so a restarted server still has all commits but no other state.
    */
   #breakConnections(): void {
     const { machine, databaseFile } = this.#simulation;
@@ -91,7 +87,7 @@ export class Disasters {
   }
 
   /**
-   * All processes of the machine end at the same moment; its files revert to what was on the disk.
+   * All processes of the machine end at the same moment, and its files revert to the state on disk.
    */
   #cutPower({ downMs, againAfterMs }: Pick<PowerCut, 'downMs' | 'againAfterMs'>): void {
     const { machine, databaseFile, seed, time } = this.#simulation;
@@ -125,7 +121,7 @@ export class Disasters {
         time.plan(STOP_MS, () => {
           for (const name of deployment.alive) deployment.kill(name);
           machine.databases.closeAllOf(undefined);
-          // If nothing has raised the counter since, Parley cannot notice.
+          // If the counter has not been raised since, Parley cannot notice the restore.
           if (isSwept()) this.#replace(then, 'older-copy', () => {});
           this.#startAll(downMs);
           this.#waiting -= 1;

@@ -1,7 +1,7 @@
 import type { Chance } from './engine/chance.ts';
 import { STEP_NAMES, type StepName } from './steps.ts';
 
-/** What the database does: it slows down, refuses, runs out of space, or fails at commits. */
+/** The behavior of the database: it slows down, refuses, runs out of space, or fails at commits. */
 const DATABASE_WEATHER = [
   'database-slow',
   'database-refuses',
@@ -10,7 +10,7 @@ const DATABASE_WEATHER = [
 ] as const;
 export type DatabaseWeather = (typeof DATABASE_WEATHER)[number];
 
-/** Temporary trouble in the world around the processes. */
+/** Temporary failures in the world around the processes. */
 export const WEATHER = [
   'wake-ups',
   'queue-away',
@@ -69,15 +69,12 @@ export type Fault =
     }
   /** The clock of the database server is set back; `byMs` is negative. */
   | { readonly kind: 'database-clock'; readonly at: number; readonly byMs: number }
-  /**
-   * The machine loses power, and whatever was not synced is lost. For a server, all connections to
-   * it break.
-   */
+  /** The machine loses power and all unsynced data. For a server, all connections to it break. */
   | {
       readonly kind: 'power-cut';
       readonly at: number;
       /**
-       * The number of commits after `at`; 0 means immediately. Only for the machine of the
+       * The number of commits after `at`; 0 means immediately. Only used for the machine of the
        * database.
        */
       readonly commits: number;

@@ -1,5 +1,5 @@
-// `npm run simulation:mutations [-- --only TEXT]`: plants one fault after another and reports how
-// soon it is found.
+// `npm run simulation:mutations [-- --only TEXT]` plants one fault after another and reports how
+// soon each is found.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { MUTATIONS, type Mutation } from './mutations.ts';

@@ -26,7 +26,8 @@ const { values } = parseArgs({
   },
 });
 
-// Everything below is simulated, so the real clock is captured first to enforce the time limit.
+// The real clock is captured first to enforce the time limit, because everything below is
+// simulated.
 const machineClock = { now: Date.now.bind(Date), elapsed: performance.now.bind(performance) };
 // Databases commit thousands of times, and a real disk would slow them down.
 const leaveMemory = useMemoryFolder();

@@ -330,7 +330,7 @@ export const MUTATIONS: readonly Mutation[] = [
     within: 10,
   },
   {
-    // Either of the two guards is enough where Discord has one shard: removing only one loses
+    // Either of the two guards suffices with a single Discord shard, so removing only one loses
     // nothing.
     name: 'messages delivered by an earlier session of Discord are accepted immediately',
     breaks: 'D01',

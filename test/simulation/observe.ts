@@ -68,7 +68,7 @@ const NOTHING: Tables = {
 /** Reads the tables of a deployment after each commit and reports the changes. */
 export class Observer {
   readonly #path: string;
-  /** The number of commits by all processes: without a new one nothing has changed. */
+  /** The number of commits by all processes; without a new commit, nothing has changed. */
   readonly #commits: () => number;
   #seenCommits = -1;
   #database: DatabaseSync | undefined;

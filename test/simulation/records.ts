@@ -12,7 +12,7 @@ export interface Question {
   readonly platform: string;
   readonly account: string;
   readonly at: number;
-  /** Its author has deleted it, possibly too late. */
+  /** The author has deleted the message, possibly too late. */
   isWithdrawn?: true;
 }
 

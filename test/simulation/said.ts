@@ -1,9 +1,9 @@
 import type { InboundMessage } from '@parley/core';
 
-/** The place and author of a message. */
+/** The chat and the author of a message. */
 export type Place = Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>;
 
-/** Something that a person has written. */
+/** A message written by a person. */
 export interface Said {
   readonly platform: string;
   readonly text: string;

@@ -10,7 +10,7 @@ import type { Serve } from './world/network.ts';
 import type { Shown } from './world/platform.ts';
 import type { PlatformKind } from './world/platform-kind.ts';
 
-/** What a scene adds to its world besides platforms and a model. */
+/** Additions of a scene to its world besides platforms and a model. */
 export interface Brought {
   readonly channels: readonly ChannelDefinition[];
   /** Settings of these additions, under `channels`. */
@@ -19,15 +19,19 @@ export interface Brought {
   readonly hosts: Readonly<Record<string, Serve>>;
   /** Called when a process has ended, whether killed or shut down. */
   onEnd?(process: SimulatedProcess): void;
-  /** Whether nothing is in progress there. */
+  /** Whether no work is in progress there. */
   isOver?(): boolean;
 }
 
-/** What is simulated: the processes, the platforms, what people do, and what the model says. */
+/**
+ * The simulated setup: the processes, the platforms, the actions of people, and the answers of the
+ * model.
+ */
 export interface Scene {
   readonly name: string;
   /**
-   * Processes by name. Several share a database; a single one keeps everything in its data folder.
+   * Processes by name. Several processes share a database; a single one keeps its data in its data
+   * folder.
    */
   readonly processes: Readonly<Record<string, ProcessRole>>;
   readonly platforms: readonly PlatformKind[];
@@ -35,15 +39,15 @@ export interface Scene {
   readonly settings?: object;
   /** Workspace files that exist before the first start. */
   readonly files?: Readonly<Record<string, string>>;
-  /** How long people write and faults occur, if not the usual minute. In ms. */
+  /** How long people write and faults occur, in ms; a minute by default. */
   readonly spanMs?: number;
   /** Promises that only this scene can check, besides those of every scene. */
   readonly invariants?: readonly MakeInvariant[];
-  /** Which faults make sense here. */
+  /** The faults that make sense in this scene. */
   readonly faults: readonly FaultKind[];
-  /** How long the run continues after the last fault even when nothing is left to do, in ms. */
+  /** How long the run continues after the last fault even without pending work, in ms. */
   readonly calmMs?: number;
-  /** How long the model thinks, if not its usual time. In ms. */
+  /** The thinking time of the model in ms, if not the default. */
   readonly thinkMs?: readonly [number, number];
   /** The model's answer to a request made by `simulation.time.process`. */
   answer(request: ModelRequest, simulation: Simulation): ModelAnswer;
@@ -61,8 +65,8 @@ export interface Scene {
   /** Kills each process once during its first start. */
   readonly interruptsStart?: true;
   /**
-   * Schedules what people do, on `simulation.time` within `simulation.span` ms. Called once, in the
-   * world, when all processes have started.
+   * Schedules the actions of people, on `simulation.time` within `simulation.span` ms. Called once,
+   * in the world, when all processes have started.
    */
   people(simulation: Simulation): void;
   /** Called in the world when people first see a message of the bot. */

@@ -2,7 +2,7 @@ import type { Brought, Scene } from './scene.ts';
 import { MODEL_URL } from './world/model.ts';
 import { channelSettings } from './world/platform-kind.ts';
 
-/** A model that says nothing, or never ends, is abandoned within the time of a simulation. */
+/** A model that sends nothing, or never ends, is abandoned within the time of a simulation. */
 const MODEL_TIMEOUTS = { firstTokenMs: 15_000, chunkMs: 15_000, totalMs: 45_000 };
 
 /** Settings of every simulated Parley, combined with those of its scene. */

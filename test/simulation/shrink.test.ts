@@ -11,7 +11,7 @@ const fault = (at: number): Fault => ({
   forMs: 1_000,
 });
 
-/** A run that fails once it has this many faults. */
+/** A run that fails if it has at least this many faults. */
 function failsFrom(enough: number) {
   return async (faults: readonly Fault[]): Promise<Result> => ({
     seed: 7,

@@ -6,7 +6,7 @@ const SHOWN = 5;
 
 /**
  * Finds the shortest prefix of the faults of a failed run that still fails, by bisection, and
- * describes it. With fewer faults a different promise may break; that counts as well.
+ * describes it. With fewer faults a different promise may be broken, which counts as well.
  */
 export async function shortestFailure(
   failed: Result,

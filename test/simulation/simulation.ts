@@ -30,8 +30,8 @@ import { Supervisor } from './world/supervisor.ts';
 /** How long people write and faults occur, in ms. */
 export const SPAN_MS = 60_000;
 /**
- * Everything must be finished within this time after the last fault, in ms: the longest lease,
- * retry and sweep.
+ * The time limit in ms for all work to finish after the last fault: the longest lease, retry and
+ * sweep.
  */
 const AFTERMATH_MS = 300_000;
 const POLL_INTERVAL_MS = 1_000;
@@ -54,13 +54,13 @@ export class Simulation {
   readonly questions: Question[] = [];
   /** The requests to the model. */
   readonly requests: Asked[] = [];
-  /** What people said in groups without addressing the bot. */
+  /** Text that people wrote in groups without addressing the bot. */
   readonly remarks: Question[] = [];
   /** Edits and deletions of messages that a gateway has accepted. */
   readonly revised: Revised[] = [];
-  /** When the last fault ended, in ms; infinite before. */
+  /** The time of the end of the last fault, in ms; infinite before. */
   calmSince = Number.POSITIVE_INFINITY;
-  /** Everything that people have written, oldest first. */
+  /** All messages written by people, oldest first. */
   readonly said: Said[] = [];
   readonly violations: string[] = [];
   /**
@@ -131,7 +131,7 @@ export class Simulation {
     return chanceFor(this.seed, name);
   }
 
-  /** A person asks something; the model's answer must name `text`. */
+  /** Asks a question as a person; the answer of the model must name `text`. */
   ask(
     platform: string,
     text: string,
@@ -149,13 +149,13 @@ export class Simulation {
     this.questions.push({ ...question, at: this.time.now });
   }
 
-  /** A person writes something that is not a question; returns the id of the message. */
+  /** Writes a message that is not a question; returns the id of the message. */
   say(platform: string, text: string, message: Place, account = DEFAULT_ACCOUNT): string {
     this.said.push({ platform, text, chat: message.chat.id, by: message.sender.id });
     return this.platform(platform).write({ ...message, text }, account);
   }
 
-  /** How many visible parts name the question. */
+  /** The number of visible parts that name the question. */
   answers(question: string): number {
     return this.#answers.get(question) ?? 0;
   }
@@ -334,7 +334,7 @@ export class Simulation {
     }
   }
 
-  /** Ends all faults and gives everything time to finish. */
+  /** Ends all faults and gives all work time to finish. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
     const paused = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
@@ -372,7 +372,7 @@ export class Simulation {
     );
   }
 
-  /** Whether this trouble is active now. */
+  /** Whether this kind of failure is active. */
   is(weather: Weather): boolean {
     return this.time.now < (this.#weather.get(weather) ?? 0);
   }

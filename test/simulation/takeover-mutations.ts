@@ -2,7 +2,7 @@ import type { Mutation } from './mutations.ts';
 
 const TAKEOVERS = 'packages/store/src/takeovers.ts';
 
-/** Planted faults about chats that a person has taken over. */
+/** Planted faults in chats taken over by a person. */
 export const TAKEOVER_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a claim does not check for a takeover of the conversation',

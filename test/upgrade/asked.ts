@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParleyProcess, runParley } from '../e2e/parley-process.ts';
 import type { World } from './world.ts';
 
-/** Generous, because a busy machine is slow; in ms. */
+/** In ms, and generous because a busy machine is slow. */
 const WAIT_MS = 30_000;
 
 /** A running Parley that is given work. */
@@ -10,7 +10,7 @@ export interface Asked {
   readonly world: World;
   readonly parley: ParleyProcess;
   readonly data: string;
-  /** The first row of a query that both databases understand. */
+  /** The first row of a query that both databases support. */
   row(sql: string): Promise<Readonly<Record<string, unknown>> | undefined>;
   /** Changes the settings file, like a person editing it. */
   edit(change: (settings: string) => string): void;
@@ -42,7 +42,7 @@ export async function command(asked: Asked, ...args: string[]): Promise<string> 
   return ended.out;
 }
 
-/** The bot's messages in a Telegram chat. */
+/** The messages of the bot in a Telegram chat. */
 export function answersIn({ world }: Asked, chat: number): readonly string[] {
   const all = world.telegram.conversation(chat);
   return all.filter(({ from }) => from === 'bot').map(({ text }) => text);

@@ -79,7 +79,7 @@ function columnText(column: Row): string {
   return `${String(name)} ${String(type)}${optional}${preset === null ? '' : ` default ${String(preset)}`}`;
 }
 
-/** Search vectors have a type of their own. */
+/** Search vectors have their own type. */
 function valueText({ name, type }: Row): string {
   return type === 'tsvector' ? `${String(name)}::text as ${String(name)}` : String(name);
 }

@@ -23,7 +23,7 @@ export function copyGeneralized(from: string, to: string, names: Names): void {
   }
 }
 
-/** Bytes that are not text stay unchanged. */
+/** Binary content stays unchanged. */
 function generalized(bytes: Buffer, names: Names): Buffer {
   const text = bytes.toString('utf8');
   return Buffer.from(text).equals(bytes) ? Buffer.from(names.generalize(text)) : bytes;

@@ -11,7 +11,7 @@ const DESK_TOKEN = 'desk-token-0123456789abcdef0123456789';
 const AGAIN = 'Too Many Requests: retry after 60';
 
 /**
- * What a test needs to know beyond the contents of the database: the codes of the waiting call and
+ * Facts that a test needs but the database does not contain: the codes of the waiting call and
  * question.
  */
 export interface LaterWork {
@@ -40,7 +40,7 @@ export async function beginWork(asked: Asked): Promise<LaterWork> {
 
 /** A message that is accepted but not claimed by a turn: the kill follows immediately. */
 export async function writeLast(asked: Asked): Promise<void> {
-  // Pictures of an album wait for further ones, so no turn has started.
+  // The pictures of an album wait for further ones, so no turn has started.
   const picture = { kind: 'photo', bytes: FILES.picture } as const;
   asked.world.telegram.say({ chat: 604, text: 'q18', file: picture, album: 'birds' });
   await untilRow(asked, "select 1 from inbox where chat_id = '604' and state = 'waiting'");
@@ -116,7 +116,7 @@ async function runByItself(asked: Asked): Promise<void> {
       body: JSON.stringify(body),
     });
   await post('/hooks/ci', HOOK_TOKEN, { build: 'q41' });
-  // Answered after the kill, when the client is gone.
+  // This request is answered after the kill, when the client has disconnected.
   const messages = [{ role: 'user', content: 'q42 hello' }];
   void post('/v1/chat/completions', DESK_TOKEN, { messages }).catch(() => undefined);
   await untilRow(asked, "select 1 from heartbeat_run where task = 'mail' and state = 'running'");

@@ -20,8 +20,8 @@ import { withoutQuietHours } from './earlier-work.ts';
 import type { World } from './world.ts';
 
 /**
- * How long after the kill Parley restarts, in ms: by then a job is due, leases and waits have
- * expired, and Discord would still recognize a message by its nonce.
+ * The time between the kill and the restart, in ms: long enough for a job to become due and for
+ * leases and waits to expire, and short enough for Discord to recognize a message by its nonce.
  */
 const LATER_MS = 60_000;
 
@@ -43,7 +43,7 @@ const Made = z.object({
 /** The code of the account that awaits confirmation, in the SQL of a fixture. */
 const LINK_CODE = /^insert into link_code .* values \('(\w+)'/m;
 
-/** An installation that was killed while working, ready to be started by today's Parley. */
+/** An installation that was killed while working, ready to be started by the current Parley. */
 export interface LeftWork {
   readonly data: string;
   readonly made: z.infer<typeof Made>;
@@ -108,7 +108,7 @@ export async function openLeftWork(
   };
 }
 
-/** The fixture says `/srv/parley` for its data folder. */
+/** In the fixture, the data folder is `/srv/parley`. */
 const located = (text: string, data: string) => text.replaceAll('/srv/parley', data);
 
 /** Copies the data folder; paths in text files are replaced by the new one. */
@@ -126,7 +126,7 @@ function copyFolder(from: string, to: string, data = to): void {
 async function loadDatabase(sql: string, data: string, servers: Servers | null) {
   if (servers === null) {
     const file = join(data, 'parley.db');
-    // SQLite's own tables with the search index are otherwise write-protected.
+    // SQLite's internal tables of the search index are otherwise write-protected.
     const database = new DatabaseSync(file, { defensive: false });
     database.exec(sql);
     database.close();

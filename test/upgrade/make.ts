@@ -37,13 +37,13 @@ interface Database {
   readonly name: 'sqlite' | 'postgres';
   /** Its section of the settings. */
   readonly settings: string;
-  /** Tables that Parley does not use on it. */
+  /** Tables that Parley does not use with this database. */
   readonly unused: readonly string[];
   row(data: string, sql: string): ReturnType<Asked['row']>;
   dump(data: string): Promise<string> | string;
 }
 
-/** Lets a Parley work on one database, kills it, and writes the remains into the fixture. */
+/** Lets Parley work on one database, kills it, and writes the remaining data into the fixture. */
 async function makeOn(fixture: string, database: Database): Promise<void> {
   const world = await openWorld();
   const root = mkdtempSync(join(tmpdir(), 'parley-upgrade-'));

@@ -44,7 +44,7 @@ function questionIn({ messages }: ChatRequest): Question {
 }
 
 /**
- * A name for the question of a request, by which its answer is held back: `q7`, `q7 then` (after a
+ * A name for the question of a request, used to hold back its answer: `q7`, `q7 then` (after a
  * call), `task q7`, `mail`.
  */
 export function nameOf(request: ChatRequest): string {

@@ -32,14 +32,14 @@ function resolveFile(settingsFile: string): object {
   return JSON.parse(JSON.stringify(all));
 }
 
-/** The settings as resolved by the Parley that made the fixture. */
+/** The settings as resolved by the Parley that created the fixture. */
 export function storedResolved(folder: string): Resolved {
   return JSON.parse(gunzipSync(readFileSync(join(folder, RESOLVED))).toString('utf8'));
 }
 
 /**
- * Stores how this Parley resolves them. Throws when a setting, or one of its keywords, is in none
- * of the files.
+ * Stores how the current Parley resolves the settings. Throws when a setting, or one of its
+ * keywords, is in none of the files.
  */
 export function writeResolved(folder: string): void {
   const resolved = resolveAll(folder);
@@ -77,8 +77,8 @@ interface Schema {
 }
 
 /**
- * The same for everything that a schema allows: `*` for a name that people choose; without a word
- * where any value is allowed.
+ * The same paths for everything that a schema allows: `*` for a name that people choose; without a
+ * keyword where any value is allowed.
  */
 function possibleLeaves(schema: Schema, path: string): readonly string[] {
   const named = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
@@ -113,7 +113,7 @@ function fits(written: string, possible: string): boolean {
 const cut = (leaf: string) => [leaf.slice(0, leaf.indexOf('=')), leaf.slice(leaf.indexOf('=') + 1)];
 
 /**
- * The new place of an earlier value. `to` is null when its meaning changed on purpose. `words` are
+ * The new path of an earlier value. `to` is null when the meaning changed on purpose. `words` are
  * renamed keywords.
  */
 interface Move {

@@ -23,12 +23,12 @@ const Status = z.looseObject({
 });
 
 /**
- * Today's Parley on an installation that was killed while working, with what a test does to it and
- * observes.
+ * The current Parley on an installation that was killed while working, with the actions and
+ * observations of a test.
  */
 export type ResumedWork = Awaited<ReturnType<typeof resumeWork>>;
 
-/** Starts it in the process of the test. `servers` is null for SQLite. */
+/** Starts Parley in the test process. `servers` is null for SQLite. */
 export async function resumeWork(fixture: string, servers: Servers | null) {
   const clock = clockOf(fixture, servers);
   const world = await openWorld(clock);
@@ -55,7 +55,7 @@ export async function resumeWork(fixture: string, servers: Servers | null) {
   };
 }
 
-/** What people and the model see. */
+/** The messages visible to people and the requests to the model. */
 function seenIn({ telegram, discord, rooms, model }: World) {
   const said = (chat: number): readonly string[] =>
     telegram.conversation(chat).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
@@ -72,7 +72,7 @@ function seenIn({ telegram, discord, rooms, model }: World) {
       return answeredIn(sends.filter(isThere).map(({ content }) => content));
     },
     requestsFor,
-    /** How often the model was asked this, and everything in those requests. */
+    /** The number and the content of the model requests for this question. */
     asked: (name: string) => requestsFor(name).length,
     told: (name: string) => requestsFor(name)[0]?.messages.map(textOf).join('\n'),
   };
@@ -84,7 +84,7 @@ function answeredIn(texts: readonly string[]): readonly string[] {
     .flatMap((text) => numbersIn(text.split('.')[0] ?? ''));
 }
 
-/** What people do. */
+/** Actions of people. */
 function peopleOf({ telegram, discord }: World, clock: () => number) {
   let next = FIRST_NUMBER;
   return {

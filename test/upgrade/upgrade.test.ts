@@ -80,8 +80,8 @@ for (const version of readdirSync(FIXTURES)) {
     });
   });
 
-  // On a change only one of the two: the stored data is the same, and the tests of the store cover
-  // both databases.
+  // A change tests only one of the two, because the stored data is the same and the store tests
+  // cover both databases.
   for (const { name, servers, isThere } of DATABASES.filter((_, nth) => isDueToday(nth, 2))) {
     describe.runIf(isThere)(`the installation of ${version} on ${name}, killed mid-work`, () => {
       finishesWork(fixture, servers);
@@ -124,7 +124,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(work.left.rings()).toEqual(['q10', 'q11']);
   });
 
-  it('[G05] accepts the decision and the choice that people were asked for, and resumes both turns', async () => {
+  it('[G05] accepts the pending decision and choice, and resumes both turns', async () => {
     const file = join(work.left.data, 'workspace/notes/birds.md');
     work.write(SECOND_OWNER, `/approve ${work.left.made.approval}`);
     work.write(605, 'Blue');
@@ -145,7 +145,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(work.said(OWNER).join()).not.toContain('dentist');
   });
 
-  it('[D04] [D05] sends each pending part once, and does not repeat what may have arrived', async () => {
+  it('[D04] [D05] sends each pending part once, and does not repeat parts that may have arrived', async () => {
     await expect.poll(() => work.answered(607)).toEqual(['q23']);
     await expect.poll(() => work.answeredIn('sending')).toEqual(['q29']);
     const files = () =>
@@ -153,7 +153,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(files).toHaveLength(1);
     await expect.poll(() => work.said(608)).toHaveLength(1);
     expect(work.said(608)[0]).toMatch(/^⚙️/);
-    // From before the kill: one failed, and one may have arrived, which that chat was told.
+    // Both are from before the kill: one failed, and one may have arrived, which its chat was told.
     expect([work.said(503), work.said(504)]).toEqual([[], []]);
   });
 
@@ -171,7 +171,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(work.board).toContain('This answers q52.');
   });
 
-  it('[D06] [D08] [F05] [U10] remembers who may write, what failed, why, and who is signed in', async () => {
+  it('[D06] [D08] [F05] [U10] keeps permissions, failures with their reasons, and sessions', async () => {
     const { letters } = Letters.parse(JSON.parse(await work.cli('dead', 'list', '--json')));
     expect(letters.map(({ kind }) => kind).toSorted()).toEqual([
       'refused',
@@ -188,7 +188,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(() => work.answered(502)).toEqual(['q50']);
   });
 
-  it('[G04] [G11] [G12] [G14] [F06] [F13] remembers what was said, noted, chosen and linked before', async () => {
+  it('[G04] [G11] [G12] [G14] [F06] [F13] keeps the history, notes, choices and linked accounts', async () => {
     work.write(OWNER, 'q53 where do I get green tea?');
     await expect.poll(() => work.answered(OWNER)).toContain('q53');
     const known = work.told('q53');
@@ -236,7 +236,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(await (await work.ask('/api/usage/report?by=person')).text()).toContain('telegram:501');
   });
 
-  it('[D01] leaves nothing unfinished and says nothing twice', async () => {
+  it('[D01] leaves nothing unfinished and sends nothing twice', async () => {
     const store = await openStore({ url: work.left.storeUrl, clock: work.clock });
     onTestFinished(() => store.close());
     const counts = async () => {

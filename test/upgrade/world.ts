@@ -27,8 +27,8 @@ const ROOMS = ['busy', 'sending'] as const;
 export type Room = (typeof ROOMS)[number];
 
 /**
- * Opens the world. `clock` is the time of the platforms. A later world has the same ids of places,
- * and remembers nothing of an earlier one.
+ * `clock` is the time of the platforms. A later world has the same chat ids, but no memory of an
+ * earlier one.
  */
 export async function openWorld(clock: () => number = Date.now): Promise<World> {
   let isBorn = false;

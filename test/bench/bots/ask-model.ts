@@ -19,7 +19,7 @@ const SENTENCE =
 /** As long as the system prompt that Parley sends for a stranger while its workspace is empty. */
 export const SYSTEM = SENTENCE.repeat(200).slice(0, 9_500);
 
-/** As many tools, with the same 6,600 characters, as Parley offers to that stranger. */
+/** The same number of tools, with the same 6,600 characters, as Parley offers to that stranger. */
 export const TOOLS = Array.from({ length: 11 }, (_, index) => ({
   type: 'function',
   function: {

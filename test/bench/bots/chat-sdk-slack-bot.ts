@@ -5,7 +5,7 @@ import { createRedisState } from '@chat-adapter/state-redis';
 import { type Adapter, Chat, ConsoleLogger, type Message, type MessageContext } from 'chat';
 import { askModel, SYSTEM, TOOLS } from './ask-model.ts';
 
-// A bot of Slack as in the documentation of Chat SDK: events by webhook, subscriptions, locks and
+// A Slack bot as in the documentation of the Chat SDK: events by webhook, subscriptions, locks and
 // the queue in Redis. Messages that arrive while a chat is busy are queued and answered together.
 // With ANSWERS=after it acknowledges an event after its handler, as the page about errors shows.
 
@@ -28,7 +28,7 @@ const bot = new Chat({
   logger,
 });
 
-/** Answers a message together with those that have arrived since the one before. */
+/** Answers a message together with those that have arrived since the previous one. */
 async function answerTo(message: Message, context: MessageContext | undefined): Promise<string> {
   const asked = [...(context?.skipped ?? []), message].map(({ text }) => text).join('\n\n');
   const messages = [

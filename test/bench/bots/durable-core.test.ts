@@ -44,7 +44,7 @@ const saidIn = (chat: number) =>
     .map(({ text }) => text);
 
 it.each(['least-bot', 'library-bot'])(
-  '%s answers every question once or says that it is unsure, whenever it is killed',
+  '%s answers every question once or reports uncertainty, whenever it is killed',
   async (name) => {
     let asked = 0;
     let heard = 0;

@@ -6,7 +6,7 @@ import { type Answer, type Said, SYSTEM, TOOLS } from './ask-model.ts';
 // sending are synced; a lease with a fencing token, a history of 100 entries, prompt records,
 // spend, an outbox. Transactions requested in the same turn of the event loop share one. An error
 // ends the process, and the next start continues from the file. A part that was being sent at that
-// moment may have arrived: its chat is told, and it is not sent again.
+// moment may have arrived, so its chat is notified and the part is not sent again.
 
 /** Asks a model and reads its complete answer. */
 export type Ask = (messages: readonly Said[], tools: readonly object[]) => Promise<Answer>;
@@ -58,7 +58,7 @@ db.exec(`begin immediate; update lanes set leased_until = 0;
 let group: { readonly synced: boolean; readonly run: () => () => void }[] = [];
 let isSyncing: boolean | undefined;
 
-/** Runs `work` in a transaction shared by everything in this turn of the event loop. */
+/** Runs `work` in a transaction shared by all work in this turn of the event loop. */
 function transact<T>(synced: boolean, work: () => T): Promise<T> {
   return new Promise((resolve) => {
     const run = () => {

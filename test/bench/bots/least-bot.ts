@@ -1,7 +1,7 @@
 import { askModel } from './ask-model.ts';
 import { runBot, serve } from './durable-core.ts';
 
-// The smallest durable bot without libraries: the lower bound for Parley. Lanes are in the process.
+// The smallest durable bot without libraries: the lower bound for Parley. Lanes are kept in memory.
 
 const lanes = new Map<number, { again: boolean }>();
 

@@ -3,7 +3,7 @@ import type { Behaviour } from './behaviour.ts';
 import type { Place } from './peer.ts';
 import type { Scene } from './scene.ts';
 
-/** Everything the bot wrote in a chat, as one text. */
+/** Everything that the bot wrote in a chat, as one string. */
 const all = (scene: Scene, place: Place) =>
   scene
     .answers(place)
@@ -21,7 +21,7 @@ async function expectWords(scene: Scene, place: Place, characters: number): Prom
   }
 }
 
-/** How many numbered words make up this many characters. */
+/** The number of numbered words that make up this many characters. */
 function wordsIn(characters: number): number {
   let count = 0;
   for (let length = 0; length < characters; count += 1) length += `w${count}w `.length;
@@ -44,7 +44,7 @@ const sizes = [1, 3, 10, 30].flatMap((size): Behaviour[] => [
     : []),
 ]);
 
-/** How answers look when they arrive. */
+/** The form in which answers appear on a platform. */
 export const ANSWERS: readonly Behaviour[] = [
   ...sizes,
   {

@@ -4,7 +4,7 @@ import type { Behaviour } from './behaviour.ts';
 import type { Place, Seen } from './peer.ts';
 import type { Scene } from './scene.ts';
 
-/** The owner asks for a call that needs approval; returns the question and its code. */
+/** The owner requests a call that needs approval; returns the question and its code. */
 async function asked(scene: Scene, place: Place): Promise<{ question: Seen; code: string }> {
   const found = () =>
     scene.answers(place).flatMap((seen) => {
@@ -23,8 +23,8 @@ const count = (scene: Scene, place: Place, words: string) =>
   scene.answers(place).filter(({ text }) => text.includes(words)).length;
 
 /**
- * Waits until the text has occurred once more than before, and then for the next answer, to show
- * that it was not repeated.
+ * Waits until the text has occurred one more time than before, and then for the next answer, which
+ * proves that the text was not repeated.
  */
 async function onceMore(scene: Scene, place: Place, words: string, act: () => unknown) {
   const before = count(scene, place, words);
@@ -55,13 +55,13 @@ async function chooses(scene: Scene, place: Place): Promise<void> {
   expect(told).toContain('They chose: green');
 }
 
-/** The question shown in a chat, identified by text that only it contains. */
+/** Finds a question in a chat by text that only the question contains. */
 async function questionIn(scene: Scene, place: Place): Promise<string> {
   const [question] = await scene.until(place, 'Which colour?');
   return question?.id ?? '';
 }
 
-/** Many choices appear as a menu; a choice counts as a button press of that person. */
+/** Many choices appear as a menu; selecting one counts as a button press of that person. */
 async function choosesFromMenu(scene: Scene): Promise<void> {
   const place = scene.peer.group();
   const [asker, other] = [scene.peer.other(place), scene.peer.other(place)];
@@ -73,7 +73,7 @@ async function choosesFromMenu(scene: Scene): Promise<void> {
   await scene.once(place, 'The tool said: They chose: shade 21');
 }
 
-/** Words in a form count only for the person who was asked. */
+/** Text entered in a form only counts for the person who was asked. */
 async function fillsIn(scene: Scene): Promise<void> {
   const place = scene.peer.group();
   const [asker, other] = [scene.peer.other(place), scene.peer.other(place)];
@@ -86,7 +86,7 @@ async function fillsIn(scene: Scene): Promise<void> {
   await scene.once(place, 'The tool said: They answered in their own words: something like teal');
 }
 
-/** The plan in an answer can be run with its button; an edit of the answer removes the button. */
+/** The plan in an answer can be run with its button; editing the answer removes the button. */
 async function rewords(scene: Scene): Promise<void> {
   const place = scene.peer.ownerPlace;
   await scene.peer.say(place, { text: '/mode plan' });
@@ -104,7 +104,10 @@ async function rewords(scene: Scene): Promise<void> {
   expect(now).toEqual({ ...plan, text: 'The weather is fine.', buttons: undefined });
 }
 
-/** Approvals and other questions: by buttons where the platform has them, by a code everywhere. */
+/**
+ * Approvals and other questions are decided by buttons where the platform has them, and by a code
+ * everywhere.
+ */
 export const APPROVALS: readonly Behaviour[] = [
   {
     title: '[G05] a call that needs approval waits for its code, and runs once',

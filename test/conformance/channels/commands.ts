@@ -27,12 +27,12 @@ async function answerTo(scene: Scene, command: string): Promise<string> {
     .join('\n');
 }
 
-/** Commands: answered immediately, and never by the model. */
+/** Commands are answered immediately and never by the model. */
 export const COMMANDS: readonly Behaviour[] = [
   ...PLAIN.map(
     ([name, words]): Behaviour => ({
       title: `[F09] /${name} is answered without the model`,
-      // In a group it would be refused to everyone but administrators.
+      // In a group, only administrators may use this command.
       ...(name === 'new' && { needs: ['direct-chats'] }),
       isSameEverywhere: name !== 'help',
       run: async (scene) => {

@@ -3,16 +3,13 @@ import type { Behaviour } from './behaviour.ts';
 import type { Place } from './peer.ts';
 import type { Scene } from './scene.ts';
 
-/**
- * Expects no answer: after an exchange in another chat, a question that is still unanswered stays
- * so.
- */
+/** Expects no answer: a pending question is still unanswered after an exchange in another chat. */
 async function expectSilence(scene: Scene, place: Place): Promise<void> {
   await scene.exchange(scene.peer.direct(), 'meanwhile');
   expect(scene.answers(place)).toEqual([]);
 }
 
-/** Who is answered, where, and when. */
+/** Rows about who is answered, where, and when. */
 export const CONVERSATIONS: readonly Behaviour[] = [
   {
     title: '[F03] a direct message is answered in that chat',
@@ -226,7 +223,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
       const place = scene.peer.direct();
       await scene.ask(place, 'my pictures', { files: ['picture', 'picture'] });
       await scene.peer.waitFor(() => scene.answers(place).length > 0);
-      // A chat is served in order: if there had been two turns, both would have ended by now.
+      // The messages of a chat are handled in order, so two turns would both have ended by now.
       await scene.exchange(place, 'what else');
       expect(scene.answers(place)).toHaveLength(2);
       expect(scene.asked('my pictures')).toHaveLength(1);

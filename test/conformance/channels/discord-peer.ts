@@ -6,7 +6,7 @@ import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 const OWNER = '200000000000000500';
 const ANOTHER_BOT = '200000000000000777';
 
-/** Discord: gateway and REST as the double speaks them. */
+/** Discord: gateway and REST API as implemented by the double. */
 export async function discordPeer(): Promise<Peer> {
   const double = await startDiscordDouble();
   let next = 0;
@@ -64,7 +64,7 @@ export async function discordPeer(): Promise<Peer> {
     trouble: (place, trouble) => makeTrouble(double, place, trouble),
     tellTwice: () => double.fault({ kind: 'duplicate', events: 1 }),
     tellSwapped: () => double.fault({ kind: 'swap', pairs: 1 }),
-    // Of all events, only the first of a session is indispensable.
+    // Only the first event of a session is indispensable.
     garble: () => double.event('READY', { user: null, guilds: [] }, double.guildId),
     disconnect: () => double.fault({ kind: 'drop' }),
     waitFor: (look, ms) => double.waitFor(look, ms),
@@ -79,7 +79,7 @@ function makeTrouble(double: DiscordDouble, { id }: Place, trouble: Trouble): vo
       double.fault({ ...call, kind: 'rate-limit', retryAfterMs: 1_000 });
       break;
     case 'server-error':
-      // discord.js itself retries three times.
+      // discord.js retries a request three times.
       double.fault({ ...call, kind: 'status', status: 502, times: 4 });
       break;
     case 'lost-before':

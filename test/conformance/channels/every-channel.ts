@@ -21,14 +21,13 @@ const table = (quotes: boolean): readonly Behaviour[] => [
 ];
 
 /**
- * The channel whose rows all run on a change; the others skip rows that test the same shared code.
+ * The channel whose rows all run on a change; the other channels skip rows that test shared code.
  */
 const FIRST = 'Telegram';
 
 /**
- * The behaviors of a channel, row by row, through its real wire format, with one Parley for all
- * rows.
- * @param lacks what the platform cannot do; rows that need it are left out.
+ * Tests the behaviors of a channel row by row over its real protocol, with one Parley for all rows.
+ * @param lacks the abilities that the platform does not have; rows that need one are skipped.
  */
 export function everyChannel(
   name: string,
@@ -52,7 +51,7 @@ export function everyChannel(
       });
     }
 
-    it('[F04] lacks exactly the abilities for which rows were left out', () => {
+    it('[F04] lacks exactly the abilities whose rows were skipped', () => {
       for (const trait of lacks) expect([...scene.peer.traits]).not.toContain(trait);
       const needed = new Set(table(true).flatMap(({ needs = [] }) => needs));
       const missing = [...needed].filter((trait) => !scene.peer.traits.has(trait));

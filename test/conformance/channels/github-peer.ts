@@ -6,7 +6,10 @@ import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
 const BOT = 'parley-bot';
 const OWNER = 'olga';
-/** GitHub repeats nothing by itself, so a script of the operator asks for what has failed. */
+/**
+ * GitHub does not redeliver by itself, so a script of the operator requests failed deliveries
+ * again.
+ */
 const SCRIPT_EVERY_MS = 500;
 const FAULTS = {
   'rate-limited': {
@@ -19,8 +22,8 @@ const FAULTS = {
 } as const;
 
 /**
- * GitHub: comments of issues and of a diff. It has no direct chats; a person who is alone with the
- * bot mentions it in an issue of their own.
+ * GitHub: comments on issues and on a diff. GitHub has no direct chats; a person who is alone with
+ * the bot mentions it in an issue of their own.
  */
 export async function githubPeer(): Promise<Peer> {
   const double = await new GitHubDouble().start();

@@ -22,8 +22,8 @@ const FAULTS = {
 } as const;
 
 /**
- * Google Chat: direct chats and rooms with threads, all of them subscribed, so that Pub/Sub repeats
- * what was not accepted. A reply is a message in the thread of the other.
+ * Google Chat: direct chats and rooms with threads, all subscribed, so that Pub/Sub redelivers
+ * unacknowledged events. A reply is a message in the thread of the message it answers.
  */
 export async function googleChatPeer(): Promise<Peer> {
   const double = await new GoogleChatDouble().start();
@@ -109,7 +109,7 @@ export async function googleChatPeer(): Promise<Peer> {
   };
 }
 
-/** A thread has the name of its space before its own. */
+/** The name of a thread starts with the name of its space. */
 function find(double: GoogleChatDouble, { id }: Pick<Place, 'id'>) {
   const [, space = '', thread] = /^(spaces\/[^/]+)(\/threads\/.+)?$/.exec(id) ?? [];
   const found = double.state.spaces.get(space);
@@ -126,7 +126,7 @@ async function say(
   const answered = space.messages.find(({ name }) => name === replyTo);
   const message = await double.say({
     ...{ space, text, mention: mention === true, isBot: bot === true },
-    // Messages of direct chats begin no threads.
+    // Messages in direct chats do not start threads.
     thread:
       thread ??
       answered?.thread ??

@@ -20,12 +20,12 @@ const FAULTS = {
 } as const;
 
 /**
- * Linear: comments of issues, whose answers form threads. It has no direct chats; a person who is
- * alone with the bot mentions it in one thread of an issue of their own.
+ * Linear: comments on issues, whose replies form threads. Linear has no direct chats; a person who
+ * is alone with the bot mentions it in one thread of an issue of their own.
  */
 export async function linearPeer(): Promise<Peer> {
   const double = await new LinearDouble().start();
-  /** The first comment of the thread of each place that has one. */
+  /** The first comment of each thread. */
   const roots = new Map<string, string>();
   let next = 0;
   const open = (kind: Place['kind']): Place => {

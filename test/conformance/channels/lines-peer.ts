@@ -4,7 +4,7 @@ import { lines } from '../../../examples/channel-lines/src/index.ts';
 import { LinesServer } from './lines-server.ts';
 import type { Peer } from './peer.ts';
 
-/** The example of `docs/new-channel.md`. */
+/** The example channel of `docs/new-channel.md`. */
 export async function linesPeer(): Promise<Peer> {
   const changes = new Changes(() => `${server.rooms.size} rooms`);
   const server: LinesServer = new LinesServer(() => changes.changed());

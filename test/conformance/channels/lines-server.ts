@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
-/** What the bot sends, one JSON document per line. */
+/** The messages that the bot sends, as one JSON document per line. */
 const Line = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hello'), name: z.string() }),
   z.object({ kind: z.literal('ack'), id: z.string() }),
@@ -27,7 +27,7 @@ export interface LinesMessage {
   readonly replyTo?: { readonly id: string; readonly from: string };
 }
 
-/** The longest message it accepts, in UTF-16 units. */
+/** The maximum length of a message, in UTF-16 units. */
 const MAX_MESSAGE_LENGTH = 1_000;
 
 /** A chat server on loopback that keeps updates until the bot acknowledges them. */
@@ -60,7 +60,7 @@ export class LinesServer {
     return address.port;
   }
 
-  /** A person writes; the message is delivered to the bot until it is acknowledged. */
+  /** Writes as a person; the message is redelivered to the bot until it is acknowledged. */
   say(message: Omit<LinesMessage, 'id'>, times = 1): string {
     const known = { ...message, id: this.#newId() };
     this.#show(known);
@@ -74,7 +74,7 @@ export class LinesServer {
     return known.id;
   }
 
-  /** The next message is delivered after the one that follows it. */
+  /** Delivers the next message after the one that follows it. */
   swapNext(): void {
     this.#swap = 'next';
   }

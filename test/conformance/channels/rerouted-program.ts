@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { rerouteHosts } from '../../platforms/chat-sdk/doubles/reroute.ts';
 
 /**
- * Parley, with hosts of client libraries on loopback: `rerouted-program.ts <data folder>`. The hosts
- * and their ports are in the environment.
+ * Runs Parley with hosts of client libraries on loopback: `rerouted-program.ts <data folder>`.
+ * Environment variables contain the hosts and their ports.
  */
 const hosts = z
   .record(z.string(), z.number())

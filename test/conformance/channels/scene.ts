@@ -16,44 +16,44 @@ import {
 import type { Peer, Place, Saying, Seen } from './peer.ts';
 import { scripted } from './scripted-answers.ts';
 
-/** Connects Parley, one platform and a model on loopback, and offers the actions of the tests. */
+/** Connects Parley to one platform and a model on loopback, and offers the actions of the tests. */
 export interface Scene {
   readonly peer: Peer;
   readonly model: ModelDouble;
-  /** A person asks for an answer; in groups this mentions the bot. */
+  /** Asks for an answer as a person; in groups this mentions the bot. */
   ask(place: Place, text: string, saying?: Partial<Saying>): Promise<string>;
-  /** A person writes exactly this text. */
+  /** Writes exactly this text as a person. */
   say(place: Place, text: string, saying?: Partial<Saying>): Promise<string>;
-  /** All visible messages of the bot in this place. */
+  /** All visible messages of the bot in this location. */
   answers(place: Place): readonly Seen[];
-  /** Waits until the bot's messages there contain this text; returns them. */
+  /** Waits until the messages of the bot in a location contain this text, and returns them. */
   until(place: Place, text: string, withinMs?: number): Promise<readonly Seen[]>;
-  /** Asks and waits for the answer, which repeats the question. */
+  /** Asks a question and waits for the answer, which repeats the question. */
   exchange(place: Place, text: string, saying?: Partial<Saying>): Promise<readonly Seen[]>;
   /**
-   * Waits for an answer that contains this text, then for the next answer of that chat, to show
-   * that it came only once.
+   * Waits for an answer that contains this text, then for the next answer in that chat, which
+   * proves that the first came only once.
    */
   once(place: Place, text: string, withinMs?: number): Promise<void>;
-  /** The model requests about this, oldest first: the last user message of each. */
+  /** The last user message of each model request that contains a text, oldest first. */
   asked(text: string): readonly string[];
   /** Holds back the answer to the question that ends with this text. */
   hold(text: string): HeldAnswer;
-  /** Continues in a separate process, which can be ended by a signal. */
+  /** Continues in a separate process, which a signal can end. */
   moveApart(): Promise<void>;
   /** Ends Parley: a separate process by the signal, otherwise an orderly shutdown as on SIGTERM. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  /** Restarts Parley in the process of the test. */
+  /** Restarts Parley in the test process. */
   start(): Promise<void>;
-  /** Every message of the bot that mentions another place. */
+  /** Every message of the bot that mentions another location. */
   leaks(): readonly string[];
   close(): Promise<void>;
 }
 
-/** A deadline that suffices on a busy machine, in ms. */
+/** A deadline in ms that suffices on a busy machine. */
 const WITHIN_MS = 60_000;
 
-/** Starts everything; anyone may write, and groups are answered when the bot is mentioned. */
+/** Starts everything with open access; in groups, Parley answers when the bot is mentioned. */
 export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> {
   const [peer, model] = await Promise.all([makePeer(), startModelDouble()]);
   const held = new HeldAnswers();
@@ -68,9 +68,9 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
     owners: [peer.owner],
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 100 },
-    // Some channels accept only short messages, and long answers must still arrive whole.
+    // Some channels accept only short messages, and long answers must still arrive completely.
     limits: { answer: { messages: 100 } },
-    // Provides a call that needs approval.
+    // Provides a tool call that needs approval.
     approvals: { ask: ['current_time'] },
     http: { port: 0 },
     channels: { [peer.channel]: { ...peer.settings, access: { direct: 'open', groups: 'open' } } },
@@ -114,8 +114,8 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
     exchange,
     async once(place, text, withinMs) {
       await until(place, text, withinMs);
-      // A chat is served in order: an answer to a later message proves that the earlier one is
-      // finished.
+      // The messages of a chat are handled in order, so an answer to a later message proves that
+      // the earlier one is finished.
       await exchange(place, 'something else');
       expect(answers(place).filter((seen) => seen.text.includes(text))).toHaveLength(1);
     },
@@ -151,7 +151,7 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
   };
 }
 
-/** A word in every question of a place, and therefore in its answers and no others. */
+/** A word in every question of a location, and therefore only in its answers. */
 function tagOf({ id, kind }: Place): string {
   let hash = 0;
   for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_000_007;

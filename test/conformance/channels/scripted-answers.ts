@@ -1,4 +1,4 @@
-/** Commands understood by the model of the conformance tests, in the last line of a question. */
+/** Commands for the model of the conformance tests, in the last line of a question. */
 const WISHES = /\bwish:(\w+)(?::(\d+))?/;
 
 interface ToolCall {
@@ -6,7 +6,7 @@ interface ToolCall {
   readonly arguments: object;
 }
 
-/** The model's answer: it repeats the question, or follows the command in it. */
+/** The model repeats the question, or follows the command in it. */
 export function scripted(question: string): string | { toolCalls: ToolCall[] } {
   const line = question.split('\n').at(-1) ?? '';
   const [, wish, size = '0'] = WISHES.exec(line) ?? [];

@@ -5,14 +5,16 @@ import type { TestParley } from '../../e2e/parley-here.ts';
 import { FILES } from './files.ts';
 import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
-/** The commands in the app's settings; other text that starts with `/` is sent as a message. */
+/** The commands registered with the app; other text that starts with `/` is sent as a message. */
 const REGISTERED = new Set(COMMANDS.map(({ name }) => name));
-/** The retry schedule of the tests: for about a minute, instead of Slack's three retries. */
+/** The retry schedule of the tests, about a minute long, replaces Slack's three retries. */
 const RETRIES = { delaysMs: Array.from({ length: 240 }, () => 250), answerWithinMs: 3_000 };
-/** How long the gateway may take to serve its request URL, in ms. */
+/** The time limit in ms for the gateway to serve its request URL. */
 const VERIFY_WITHIN_MS = 30_000;
 
-/** Slack: the Web API, with events by request URL or in Socket Mode, as the double speaks them. */
+/**
+ * Slack: the Web API with events by request URL or in Socket Mode, as implemented by the double.
+ */
 export async function slackPeer(mode: 'webhook' | 'socket'): Promise<Peer> {
   const double = await startSlackDouble({ retries: RETRIES });
   const owner = double.addMember({ name: 'The Owner' });
@@ -129,7 +131,8 @@ function makeTrouble(double: SlackDouble, channel: string, trouble: Trouble): vo
 }
 
 /**
- * Replies are listed with the messages of the channel, as answers to the thread's first message.
+ * Replies are listed with the messages of the channel, as answers to the first message of the
+ * thread.
  */
 function seen(double: SlackDouble, place: Place): Seen[] {
   const { channel, threadTs } = placeOf(place);

@@ -30,7 +30,7 @@ const FAULTS = {
 
 /**
  * Microsoft Teams: direct chats, and channels with threads, whose messages the app may read without
- * being mentioned. A reply is a message in the thread of the other.
+ * being mentioned. A reply is a message in the thread of the message it answers.
  */
 export async function teamsPeer(): Promise<Peer> {
   const double = await new TeamsDouble().start();

@@ -20,7 +20,7 @@ const FAULTS: Readonly<Record<Exclude<Trouble, 'thrown-out'>, object>> = {
   'lost-after': { kind: 'reset', after: true },
 };
 
-/** Telegram: the wire format of the real Bot API, spoken by the double. */
+/** Telegram: the protocol of the Bot API, implemented by the double. */
 export async function telegramPeer(): Promise<Peer> {
   const double = await startTelegramDouble();
   let next = 10_000;
@@ -98,7 +98,7 @@ function say(double: TelegramDouble, place: Place, saying: Saying): string {
   const [first, ...more] = files;
   const words = mention ? `@${double.me.username} ${text}` : text;
   const message = double.say({ ...common, text: words, file: fileOf(first) });
-  // The first file has the caption; the others arrive as separate messages.
+  // The first file has the caption, and the others arrive as separate messages.
   for (const file of more) double.say({ ...common, text: '', file: fileOf(file) });
   return String(message.message_id);
 }

@@ -16,7 +16,7 @@ const passing = (
       const place = scene.peer.direct();
       scene.peer.trouble(place, trouble);
       await scene.ask(place, `despite ${trouble}`);
-      // If nobody can know whether it arrived, that is reported instead, and nothing is duplicated.
+      // An uncertain delivery is reported, and nothing is duplicated.
       if (trouble !== 'rate-limited' && !scene.peer.traits.has('idempotent')) {
         await scene.until(place, 'cannot tell whether', 40_000);
         expect(scene.answers(place)).toHaveLength(1);
@@ -45,7 +45,7 @@ const inTheMiddle = (['rate-limited', 'lost-after'] as const).map(
   }),
 );
 
-/** Trouble with outgoing messages. */
+/** Failures of outgoing messages. */
 export const TROUBLES: readonly Behaviour[] = [
   ...passing,
   ...inTheMiddle,
@@ -102,7 +102,7 @@ export const TROUBLES: readonly Behaviour[] = [
   },
 ];
 
-/** Each lost connection is followed by a longer wait than the one before, until Parley restarts. */
+/** The wait grows with each lost connection until Parley restarts. */
 export const LOST_CONNECTIONS: readonly Behaviour[] = [
   {
     title: '[D01] a message written while the connection is down is answered',

@@ -20,7 +20,7 @@ const FAULTS = {
   'lost-after': { kind: 'reset', after: true },
 } as const;
 
-/** The WhatsApp Cloud API: direct chats alone, in which every other person hides their number. */
+/** The WhatsApp Cloud API: only direct chats, in which every second person hides their number. */
 export async function whatsappCloudPeer(): Promise<Peer> {
   const double = await new WhatsAppCloudDouble().start();
   const people = new Map<string, CloudPerson>();
@@ -109,7 +109,7 @@ function makeTrouble(double: WhatsAppCloudDouble, person: CloudPerson, trouble: 
   if (trouble === 'format-refused') throw new Error('WhatsApp refuses no format');
   if (trouble === 'thrown-out') person.hasBlocked = true;
   else {
-    // "Typing" goes to the same address.
+    // Typing indicators are sent to the same address.
     const where = ({ json }: { readonly json: unknown }) => {
       const { to, recipient } = json as { readonly to?: string; readonly recipient?: string };
       return to === undefined ? recipient === person.userId : to === person.phone;

@@ -8,7 +8,7 @@ import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
 const OWNER = '491700000001';
 
-/** WhatsApp including Noise and Signal, as the double speaks them. */
+/** WhatsApp with Noise and Signal, as implemented by the double. */
 export async function whatsappPeer(): Promise<Peer> {
   const unhush = hushLibsignal();
   const double = await startWhatsAppDouble();

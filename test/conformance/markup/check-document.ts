@@ -10,12 +10,12 @@ import { expectedOfMarkdown } from './tree-reference.ts';
 import { hasSeen } from './visible.ts';
 import { expectedWords, sameWords } from './words.ts';
 
-/** Carries everything that is needed to see what went wrong. */
+/** Carries all the details needed to diagnose a failure. */
 class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
 }
 
-/** What was seen in each part of a valid document. */
+/** The visible content of each part of a valid document. */
 export interface Checked {
   readonly seen: readonly (readonly Stretch[])[];
   /** Whether every character matched some reading of the source, rather than only the words. */
@@ -23,10 +23,10 @@ export interface Checked {
 }
 
 /**
- * Renders Markdown and checks every requirement: each part is valid on the platform and within the
- * limit, and together they show exactly what the source says; so do their fallbacks.
+ * Renders Markdown and checks that each part is valid on the platform and within the limit, and
+ * that all parts together show exactly the source; the same holds for the fallbacks.
  * @param expected the readings of the source, one of which must match.
- * @throws ConformanceError if anything is refused, too long, lost, duplicated or out of order.
+ * @throws ConformanceError if content is refused, too long, lost, duplicated or out of order.
  */
 export function checkDocument(
   markdown: string,
@@ -36,7 +36,7 @@ export function checkDocument(
   return checkParts(render(markdown, target), target, expected);
 }
 
-/** The same for parts that are already rendered. */
+/** Checks parts that are already rendered. */
 function checkParts(
   parts: readonly RenderedPart[],
   target: PrintedTarget,

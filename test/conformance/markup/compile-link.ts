@@ -6,17 +6,17 @@ import { hasSeen } from './visible.ts';
 
 type Link = Extract<Expected, { kind: 'link' }>;
 
-/** How the address of one link may appear. */
+/** The ways in which the address of a link may appear. */
 interface Telling {
-  /** Written out, or as the target of the text. */
+  /** Either written out, or the target of the text. */
   readonly ways: readonly (() => void)[];
-  /** Whether the text already shows it. */
+  /** Whether the text already shows the address. */
   readonly isShown: boolean;
-  /** Whether it may be left out. */
+  /** Whether the address may be left out. */
   readonly mayMiss: boolean;
 }
 
-/** A link: its text, and its address once, as the target of the text or after it. */
+/** A link with its text and, once, its address, as the target of the text or after it. */
 export function compileLink({ url, content }: Link, at: Place, to: Compilation): void {
   const { writer, manner } = to;
   if (!hasSeen(url)) {
@@ -46,8 +46,8 @@ export function compileLink({ url, content }: Link, at: Place, to: Compilation):
 }
 
 /**
- * A link that may be split into pieces, each of which may show the address; one of them must.
- * Written twice, for before and after the address was first shown.
+ * A link that may be split into pieces, each of which may show the address, and one of which must.
+ * Compiled twice, for the states before and after the address was first shown.
  */
 function compilePieces(
   content: readonly Expected[],
@@ -75,7 +75,7 @@ function compilePieces(
   for (const [index, item] of characters(content).entries()) {
     to.all([item], place, to);
     writer.optional(() => tell(manner.linksInPieces));
-    // Where the address was shown first, reading continues after that character.
+    // Where the address is shown first, reading continues after that character.
     exits[index]?.push(writer.here);
   }
   writer.optional(() => tell(true));

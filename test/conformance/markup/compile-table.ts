@@ -10,9 +10,9 @@ type Cell = readonly Expected[];
 const HEADER_RULE = '─';
 
 /**
- * A table appears as a table (or as a grid in a fixed-width font) that repeats its header in every
- * part, or as a list with the column names in every row. At the start of a part it may switch from
- * one to the other, since a row may be too long for its part as a table but not as a list.
+ * A table appears as a table (or a fixed-width grid) that repeats its header in every part, or as a
+ * list with the column names in every row. At the start of a part, a table may become a list or
+ * vice versa, since a row may be too long for its part only as a table.
  */
 export function compileTable(table: Table, place: Place, to: Compilation): void {
   const { writer } = to;
@@ -35,8 +35,8 @@ export function compileTable(table: Table, place: Place, to: Compilation): void 
 }
 
 /**
- * A branch of the fork to a target set later, taken where a part starts. With very tight limits,
- * the part may have started within the row before.
+ * A branch to a target set later, taken at the start of a part. With very tight limits, the part
+ * may have started within the previous row.
  */
 function switchTo(fork: number[], { writer, manner }: Compilation): number[] {
   fork.push(writer.here);
@@ -56,7 +56,7 @@ function compileHeader(table: Table, place: Place, to: Compilation): void {
   });
 }
 
-/** Returns where the repeated header starts. */
+/** Returns the position where the repeated header starts. */
 function compileRepeatedHeader(
   table: Table,
   row: ExpectedRow,
@@ -72,7 +72,7 @@ function compileRepeatedHeader(
       compileHeader(table, place, to);
     },
     () => {
-      // The part to which a row without content belongs cannot be seen.
+      // The part that contains a row without content cannot be determined.
       if (manner.roomy && row.some(shows)) writer.only('within-part');
     },
   ]);
@@ -97,7 +97,7 @@ function compileRow(row: ExpectedRow, table: Table, place: Place, to: Compilatio
     inOrder();
     return;
   }
-  // In a grid the lines of one cell are stacked.
+  // In a grid, the lines of one cell are stacked.
   const lineByLine = () => {
     for (let line = 0; line < most; line += 1) {
       for (const cell of lines) to.all(cell[line] ?? [], { ...place, unformatted: true }, to);
@@ -137,7 +137,7 @@ function compileList(
   }
 }
 
-/** Only the column names, for a table without rows. */
+/** A table without rows consists of its column names. */
 function compileNames(header: ExpectedRow, place: Place, to: Compilation): void {
   for (const [column, cell] of header.entries()) {
     if (column > 0) to.writer.optional(() => to.writer.addition(['·'], place));
@@ -161,17 +161,17 @@ function compileItem(table: Table, index: number, place: Place, to: Compilation)
       to.all(cell, place, to);
     };
     if (!shows(name)) {
-      // A cell with only HTML may be a name, or have another meaning.
+      // A cell with only HTML may be a name or have another meaning.
       if (name.length > 0) to.writer.optional(() => compileName(name, isFirst, place, to));
       to.all(cell, place, to);
     }
-    // The name of a column without any content is shown once.
+    // The name of a column without content is shown once.
     else if (shows(cell) || (isFirst && firstShown < 0)) withName();
     else to.writer.optional(withName);
   }
 }
 
-/** The name of a column; the address of a link in it must be shown once. */
+/** The name of a column, in which the address of a link must be shown once. */
 function compileName(name: Cell, isFirst: boolean, place: Place, to: Compilation): void {
   const { writer } = to;
   const unformatted = { ...place, unformatted: true };
@@ -182,7 +182,7 @@ function compileName(name: Cell, isFirst: boolean, place: Place, to: Compilation
       () => writer.text(textOf(name), undefined, unformatted, false),
     ]);
   }
-  // Not after a name that already ends with punctuation.
+  // A name that already ends with punctuation gets no colon.
   if (/[:?!：？！]\s*$/.test(textOf(name))) writer.optional(() => writer.addition([':'], place));
   else writer.addition([':'], place);
 }

@@ -9,7 +9,7 @@ import { type Place, StepWriter } from './step-writer.ts';
 const RULE = '———';
 const PLACE: Place = { quoted: false, heading: false, unformatted: false };
 
-/** Compiles a program that accepts every way in which this content may be shown in this manner. */
+/** Compiles a program that accepts every way in which a dialect may show this content. */
 export function compile(content: readonly Expected[], manner: Manner): Program {
   const writer = new StepWriter();
   compileAll(content, PLACE, { writer, manner, all: compileAll });

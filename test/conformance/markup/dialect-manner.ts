@@ -7,19 +7,19 @@ type Dialect = PrintedTarget['dialect'];
 
 const MARKS: readonly Format[] = ['bold', 'italic', 'strike'];
 /**
- * Formats that only the words of generated documents verify, since spoilers and underline are not
- * part of GFM.
+ * Spoilers and underline are not part of GFM, so only the words of generated documents verify them.
  */
 const UNTOLD: readonly Format[] = ['underline', 'spoiler', 'link'];
 
-/** How a dialect shows a document in parts of this length. */
+/** The way in which a dialect shows a document in parts of this length. */
 export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
   // Table borders and bullets take three bytes each.
   const roomy = maxLength >= ROOMY[dialect] * (unit === 'byte' ? 3 : 1);
   return {
     formats: (formats) => (roomy ? FORMATS[dialect](formats) : undefined),
     addresses: (url) => isLinkable(url, dialect),
-    // A link's text cannot escape special characters there, so those stay outside the link.
+    // The text of a link cannot escape special characters in this dialect, so these stay outside
+    // the link.
     linksInPieces: ['discord', 'slack', 'google-chat'].includes(dialect),
     addressForm: ENCODED.includes(dialect) ? decoded : (url) => url,
     bullets: ['•'],
@@ -29,7 +29,7 @@ export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
   };
 }
 
-/** How the fallback of that dialect shows a document. */
+/** The way in which the fallback of a dialect shows a document. */
 export function fallbackMannerOf(target: PrintedTarget): Manner {
   const { cellSeparator, ...manner } = mannerOf(target);
   const separator = NATIVE_TABLES.includes(target.dialect) ? { cellSeparator: '|' } : {};
@@ -42,7 +42,7 @@ export function fallbackMannerOf(target: PrintedTarget): Manner {
   };
 }
 
-/** From this length on nothing needs to be left out. */
+/** From this length on, nothing needs to be left out. */
 const ROOMY: Readonly<Record<Dialect, number>> = {
   telegram: 300,
   discord: 300,
@@ -72,7 +72,7 @@ function onlyWhereSafe(formats: Formats): FormatRule {
   return { must: new Set(), may: new Set([...formats, ...UNTOLD]) };
 }
 
-/** Code carries no other format, and in a link the code font is dropped. */
+/** Code carries no other format, and a link drops the code font. */
 function codeStandsAlone(formats: Formats): FormatRule {
   if (!formats.has('code')) return { must: told(formats), may: new Set(UNTOLD) };
   const may = new Set<Format>([...MARKS, ...UNTOLD, 'code']);

@@ -1,11 +1,11 @@
 /**
- * Punctuation in formulas is moved to these private-use characters during parsing, where it has no
- * meaning.
+ * During parsing, punctuation in formulas is replaced by these private-use characters, which have
+ * no meaning in Markdown.
  */
 const MASK = 0xe100;
 const MASKED = /[\ue121-\ue17e]/g;
 
-/** Skips code spans and escapes; finds `\(…\)`, `\[…\]`, `$$…$$` and `$…$` (by pandoc's rule). */
+/** Finds `\(…\)`, `\[…\]`, `$$…$$` and `$…$` (by pandoc's rule) outside code spans and escapes. */
 const MATHS = new RegExp(
   [
     '(?<!`)(`+)(?!`)[^]*?(?<!`)\\1(?!`)',
@@ -60,7 +60,7 @@ function mask(text: string): string {
   );
 }
 
-/** The text before it was masked. */
+/** The original text of a masked text. */
 export function unmasked(text: string): string {
   return text.replaceAll(MASKED, (character) =>
     String.fromCharCode(character.charCodeAt(0) - MASK),

@@ -12,7 +12,7 @@ const DOUBTFUL =
   /[\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffee]\*|\*[\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffee]|[.,:;!?%)\]"'”’»]\*\*[\p{L}\p{N}]/u;
 
 interface Context {
-  /** Undefined where emphasis is doubtful: the marks may or may not be seen. */
+  /** Undefined where emphasis is doubtful, so the marks may or may not be visible. */
   readonly formats: Formats | undefined;
   readonly isLinked: boolean;
   readonly addresses: Source['addresses'];
@@ -93,8 +93,7 @@ function seenOf(item: Expected): string {
 }
 
 /**
- * An image appears as a link to it, named by its alternative text; inside a link only the name is
- * seen.
+ * An image appears as a link named by its alternative text; inside a link only the name is visible.
  */
 function image(url: string, alt: string | null | undefined, context: Context): Expected[] {
   const { formats, isLinked } = context;
@@ -121,7 +120,7 @@ function runningText(value: string, formats: Formats | undefined): Expected[] {
     );
 }
 
-/** HTML is shown as written; for `<u>`, `<ins>` and `<br>` people may see the effect instead. */
+/** HTML is shown as written; for `<u>`, `<ins>` and `<br>`, people may see the effect instead. */
 export function literalHtml(value: string, formats: Formats | undefined): Expected[] {
   return value
     .split(/(<\/?(?:u|ins)>|<br\s*\/?>)/i)

@@ -4,7 +4,8 @@ import type { SeenCharacter } from './seen.ts';
 type Characters = Extract<Step, { op: 'characters' }>;
 
 /**
- * A position in the program: a step, how much of it was read, and whether its line has content yet.
+ * A position in the program: a step, the number of characters read of it, and whether its line has
+ * content yet.
  */
 interface Thread {
   readonly step: number;
@@ -13,9 +14,10 @@ interface Thread {
 }
 
 /**
- * Runs the program over the visible characters, following all choices in parallel, so in time
+ * Runs the program over the visible characters, following all choices in parallel, so the time is
  * linear in the text.
- * @returns undefined if everything matched, otherwise where and how the first difference occurs.
+ * @returns undefined if everything matched, otherwise the position and kind of the first
+ * difference.
  */
 export function mismatch(program: Program, seen: readonly SeenCharacter[]): string | undefined {
   let threads = [{ step: 0, offset: 0, bare: true }];
@@ -72,7 +74,7 @@ function accepts(step: Characters, { offset }: Thread, seen: SeenCharacter): boo
 }
 
 /**
- * The threads after all steps that consume nothing; at the end of the text any position is
+ * The threads after all steps that consume no character; at the end of the text any position is
  * accepted.
  */
 function follow(

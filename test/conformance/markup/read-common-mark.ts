@@ -7,7 +7,7 @@ import type { Stretch } from './seen.ts';
 
 /**
  * Reads one comment on GitHub or Linear.
- * @throws Error if one of them would not show all of it, or would notify people.
+ * @throws Error if a comment would not show all of the text, or would notify people.
  */
 export function readGfm(markdown: string): Stretch[] {
   const stretches = blocks(parseGfm(markdown).children);
@@ -22,7 +22,7 @@ export function parseGfm(markdown: string): Root {
 
 /**
  * Reads one text message in Teams.
- * @throws Error if it contains what Teams does not show as intended.
+ * @throws Error if the text contains something that Teams does not show as intended.
  */
 export function readTeams(markdown: string): Stretch[] {
   const { children } = parseTeams(markdown);
@@ -30,7 +30,7 @@ export function readTeams(markdown: string): Stretch[] {
   return blocks(children);
 }
 
-/** Parses a text message as Teams does, which finds URLs only after it has read the Markdown. */
+/** Parses a text message as Teams does, which detects URLs only after parsing the Markdown. */
 export function parseTeams(markdown: string): Root {
   return fromMarkdown(markdown, {
     extensions: [
@@ -41,7 +41,7 @@ export function parseTeams(markdown: string): Root {
   });
 }
 
-/** What Teams shows as text, or interprets. */
+/** The parts of a message that Teams shows as text, or interprets. */
 const NOT_IN_TEAMS: readonly Nodes['type'][] = ['heading', 'table', 'thematicBreak', 'html'];
 
 function refuseInTeams(node: Nodes): void {
@@ -53,7 +53,7 @@ function refuseInTeams(node: Nodes): void {
 /** Names that GitHub turns into mentions or emoji, except in code and links. */
 const LIVE =
   /(?<![a-z0-9_])@[a-z0-9][a-z0-9/-]*|:[a-z0-9_+-]*[a-z][a-z0-9_+-]*:|:(?:[+-]1|100|1234):/i;
-/** A mention for Linear, which finds URLs anywhere. */
+/** A mention for Linear, which detects URLs anywhere. */
 const PROFILE = /https?:\/\/linear\.app\/[^/]+\/profiles\//;
 
 function refuseLive(stretches: readonly Stretch[]): void {

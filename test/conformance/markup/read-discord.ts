@@ -17,14 +17,14 @@ const FORMATS: readonly Format[] = [
 ];
 
 /**
- * A leftover table or heading shows up as unexpected characters; bullets alone do not count as
+ * A leftover table or heading would show up as unexpected characters; bullets alone do not count as
  * empty.
  */
 const ELSEWHERE: readonly ViolationKind[] = ['table', 'deep-heading', 'empty'];
 
 /**
  * Reads one Discord message as its clients show it.
- * @throws Error if it would look broken there, or ping people.
+ * @throws Error if the message would look broken in Discord, or ping people.
  */
 export function readDiscord(text: string): Stretch[] {
   const { runs, violations } = parseDiscordMarkdown(text);

@@ -15,13 +15,13 @@ const FORMAT: Readonly<Partial<Record<MarkerFormat, Format>>> = {
   monospace: 'code',
 };
 
-/** What people see of these lines. */
+/** The visible text of these lines. */
 export function stretchesOf(lines: readonly FormattedLine[]): Stretch[] {
   return lines.flatMap((line, index): Stretch[] => {
     const added = line.kind === 'bullet' ? '•' : line.kind === 'number' ? line.number : '';
     const lineEnd = { text: `${index === 0 ? '' : '\n'}${added}`, formats: new Set<Format>() };
     const runs = lineRuns(line).map(({ text: written, formats, link }): Stretch => {
-      // Of a block, the line ends next to its fences are not shown.
+      // The line ends next to the fences of a block are not shown.
       const text = formats.includes('monospace') ? written.replace(/^\n|\n$/g, '') : written;
       const own = new Set(formats.flatMap((format) => FORMAT[format] ?? []));
       return link === undefined ? { text, formats: own } : { text, formats: own.add('link'), link };
@@ -33,7 +33,7 @@ export function stretchesOf(lines: readonly FormattedLine[]): Stretch[] {
 /**
  * Reads one message of Slack or Google Chat.
  * @param parse the strict parser of the platform.
- * @throws Error if it would look different in some client, or notify people.
+ * @throws Error if the message would look different in some client, or notify people.
  */
 export function readMarked(text: string, parse: (text: string) => MarkedMessage): Stretch[] {
   const { lines, violations } = parse(text);

@@ -14,8 +14,8 @@ const FORMAT: Readonly<Record<string, Format>> = {
 };
 
 /**
- * Reads one Telegram message as its servers do.
- * @throws Error if they would refuse it, show less of it, or ping people.
+ * Reads one Telegram message as the Telegram servers do.
+ * @throws Error if the servers would refuse the message, truncate it, or ping people.
  */
 export function readTelegram(html: string): Stretch[] {
   const { text, entities } = parseTelegramHtml(html);

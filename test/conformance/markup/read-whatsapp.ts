@@ -4,9 +4,9 @@ import type { Stretch } from './seen.ts';
 import { hasSeen } from './visible.ts';
 
 /**
- * Reads one WhatsApp message as phones draw it.
+ * Reads one WhatsApp message as phones show it.
  * @param plain the literal text of the message.
- * @throws Error if some phone would draw it differently.
+ * @throws Error if some phone would show the message differently.
  */
 export function readWhatsApp(text: string, plain: string): Stretch[] {
   const { lines, violations } = parseWhatsApp(text, plain);

@@ -10,11 +10,11 @@ import type { Stretch } from './seen.ts';
 
 interface DialectReader {
   /**
-   * Throws if the platform would refuse it, show less of it, or ping people.
+   * Throws if the platform would refuse the part, truncate it, or ping people.
    * @param plain the text of the part without formats.
    */
   readonly read: (text: string, plain: string) => Stretch[];
-  /** What counts toward the platform's limit. */
+  /** The length that counts toward the limit of the platform. */
   readonly counted: 'visible' | 'everything';
 }
 

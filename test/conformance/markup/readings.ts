@@ -8,11 +8,11 @@ const MAX_DOUBTS = 4;
 type Choice = (place: number) => boolean;
 
 /**
- * Text with dollars and brackets can be read with or without formulas; the renderer chooses which
- * is better, but nothing may be lost under either reading. Every reading is Markdown with masked
- * formulas, so that a parser without formulas can read it.
- * @returns all readings, the one with all formulas first; a single one if nothing looks like a
- * formula.
+ * Text with dollars and brackets can be read with or without formulas; the renderer chooses one,
+ * but must not lose content in either reading. Every reading is Markdown with masked formulas, so
+ * that a parser without formulas can read it.
+ * @returns all readings, starting with the one that has all formulas; a single one if nothing looks
+ * like a formula.
  */
 export function* readingsOf(
   markdown: string,

@@ -43,7 +43,8 @@ const fenced: Text = fc
   });
 const indentedCode: Text = codeLines
   .filter((body) => /^\S/.test(body))
-  // After a list it may belong to the list's last item; directly after it the parser finds no list.
+  // After a list, the text may belong to the last item; directly after it, the parser finds no
+  // list.
   .map((body) => `${unformatted(`    ${body.replaceAll('\n', '\n    ')}`)}\n\n${WORD}`);
 
 const other: Text = fc.constantFrom(
@@ -91,7 +92,7 @@ function list(inner: Text): Text {
         const mark = marker(index);
         const isTask = mark.includes('[');
         const indent = ' '.repeat(isTask ? mark.indexOf('[') : mark.length);
-        // A task is a paragraph, whatever follows.
+        // A task is a paragraph regardless of the text that follows.
         return isTask
           ? `${mark}${WORD}\n\n${indent}${indented(item, indent)}`
           : mark + indented(item, indent);

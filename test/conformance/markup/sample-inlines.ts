@@ -155,7 +155,7 @@ export const line: Text = fc
   .array(span, { minLength: 1, maxLength: 3 })
   .map((spans) => spans.join(' '));
 
-/** Several lines, broken as models break them. */
+/** Several lines with the line breaks that models use. */
 export const paragraph: Text = fc
   .tuple(
     fc.array(line, { minLength: 1, maxLength: 3 }),

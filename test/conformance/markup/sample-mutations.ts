@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { line } from './sample-inlines.ts';
 import { numberWords, type SampleDocument, WORD } from './sample-words.ts';
 
-/** Text by models that is not quite Markdown, or not quite what they mean. */
+/** Model output that is not quite Markdown, or does not mean what the model intended. */
 const SLOPPY = [
   `${WORD}:\n- ${WORD}\n- ${WORD}`,
   `${WORD}:\n1. ${WORD}\n2. ${WORD}\n   - ${WORD}`,

@@ -1,28 +1,28 @@
 import type { Formats } from './expected.ts';
 import { hasSeen, isSeen, isShaping } from './visible.ts';
 
-/** A stretch of text with one set of formats that a strict parser found in a part. */
+/** A stretch of text with one set of formats, as a strict parser found it in a part. */
 export interface Stretch {
   readonly text: string;
-  /** Undefined where the dialect has no formats. */
+  /** Undefined if the dialect has no formats. */
   readonly formats: Formats | undefined;
-  /** The link that contains it; stretches of one link share the object. */
+  /** The link that contains the text; all texts of one link share the object. */
   readonly link?: { readonly url: string };
-  /** Repeated in every part that continues it. */
+  /** Repeated in every part that continues the block. */
   readonly repeatable?: true;
 }
 
-/** One character that people see, in the order of all parts. */
+/** One visible character, in the order of all parts. */
 export interface SeenCharacter {
   readonly character: string;
   readonly formats: Formats | undefined;
   readonly startsPart: boolean;
   readonly startsLine: boolean;
-  /** Whether it may appear without being expected. */
+  /** Whether the character may appear without being expected. */
   readonly skippable: boolean;
 }
 
-/** Encloses a link target, so that it can be compared with the source. */
+/** Encloses a link target, so that the target can be compared with the source. */
 export const BEHIND = ['⟦', '⟧'] as const;
 
 /**

@@ -1,12 +1,12 @@
 import type { FormatRule, Program, Step } from './program.ts';
 import { hasSeen, isSeen, isShaping } from './visible.ts';
 
-/** The surroundings of characters. */
+/** The context of characters. */
 export interface Place {
   readonly quoted: boolean;
   /** Inside a heading, which may be bold as a whole. */
   readonly heading: boolean;
-  /** Formats are ignored, as in the grid of a table. */
+  /** Ignores formats, as in the grid of a table. */
   readonly unformatted: boolean;
 }
 
@@ -19,7 +19,7 @@ export class StepWriter {
    */
   #whole: 'start' | 'inside' | undefined;
 
-  /** Text of the source; with `graphemes`, grapheme clusters must stay whole. */
+  /** Text from the source; with `graphemes`, grapheme clusters must stay whole. */
   text(text: string, formats: FormatRule | undefined, place: Place, graphemes: boolean): void {
     if (!graphemes || isSimple(text)) {
       const characters = [...text].filter((character) => !isShaping(character));
@@ -33,7 +33,7 @@ export class StepWriter {
     }
   }
 
-  /** Text added by the renderer: one of these. */
+  /** One of these texts, added by the renderer. */
   addition(texts: readonly string[], place: Place): void {
     this.oneOf(
       texts.map((text) => () => {
@@ -42,7 +42,7 @@ export class StepWriter {
     );
   }
 
-  /** Any one of these. */
+  /** Any one of these alternatives. */
   oneOf(choices: readonly (() => void)[]): void {
     const fork = this.fork();
     const before = this.#whole;
@@ -55,7 +55,7 @@ export class StepWriter {
     for (const end of ends) end.push(this.here);
   }
 
-  /** This or nothing. */
+  /** The given content or nothing. */
   optional(content: () => void): void {
     const fork = this.fork();
     fork.push(this.here);
@@ -73,7 +73,7 @@ export class StepWriter {
     this.#whole = before;
   }
 
-  /** A part may start before this, but not inside. */
+  /** A part may start before this content, but not inside it. */
   whole(content: () => void): void {
     const outside = this.#whole;
     this.#whole = outside ?? 'start';
@@ -81,7 +81,7 @@ export class StepWriter {
     this.#whole = outside === undefined ? undefined : 'inside';
   }
 
-  /** Passes only where a part starts, or only where none starts. */
+  /** Matches only where a part starts, or only where none starts. */
   only(where: 'at-part' | 'within-part'): void {
     this.#steps.push({ op: where });
   }

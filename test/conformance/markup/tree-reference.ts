@@ -10,24 +10,24 @@ import { readingsOf } from './readings.ts';
 import { hasSeen } from './visible.ts';
 
 const OPTIONS = {
-  // `~20` and `~/folder` are not strikethrough. Where emphasis starts and ends is tested by tables
-  // beside its syntax. Character references in text are shown as written, by the same construct.
+  // `~20` and `~/folder` are not strikethrough. Tables beside the emphasis syntax test where
+  // emphasis starts and ends. The same construct shows character references in text as written.
   extensions: [gfm({ singleTilde: false }), { text: { 38: ampersand, 42: emphasis } }],
   mdastExtensions: [gfmFromMarkdown()],
 };
 
-/** What reading a block needs to know about its document. */
+/** Information about the document that is needed to read a block. */
 export interface Source {
   readonly markdown: string;
   /** The first definition of each identifier. */
   readonly addresses: ReadonlyMap<string, string>;
-  /** The identifiers that something refers to. */
+  /** The identifiers with at least one reference. */
   readonly used: ReadonlySet<string>;
 }
 
 /**
- * What people must see of a Markdown document, by the tests' own parse and walk. Several answers
- * when it can be read with or without formulas; the one with all formulas comes first.
+ * The required visible content of a Markdown document, by the tests' own parser. Several results if
+ * the document can be read with or without formulas; the one with all formulas comes first.
  */
 export function* expectedOfMarkdown(markdown: string): Generator<Expected[], void> {
   const source = markdown.toWellFormed().replaceAll('\0', '\ufffd').replaceAll(/\r\n?/g, '\n');
@@ -75,7 +75,7 @@ function block(node: RootContent, source: Source): Expected[] {
       return [{ kind: 'quote', content: inside(node.children) }];
     case 'list': {
       const numbers = node.children.map((item) => Number.parseInt(written(item, source), 10));
-      // Numbers that increase or count down are intended as such.
+      // Numbers that increase or count down are treated as intentional.
       const isMeant = [(a: number, b: number) => a < b, (a: number, b: number) => a - 1 === b].some(
         (follows) => numbers.slice(1).every((number, at) => follows(numbers[at] ?? 0, number)),
       );

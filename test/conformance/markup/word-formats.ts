@@ -22,15 +22,15 @@ const KNOWN: Readonly<Record<PrintedTarget['dialect'], readonly Format[]>> = {
 
 const WITHOUT_ESCAPES: readonly PrintedTarget['dialect'][] = ['whatsapp', 'slack', 'google-chat'];
 
-/** How a generated word was seen. */
+/** The formats and the line of a visible generated word. */
 export interface SeenWord {
-  /** The formats that all of its characters have. */
+  /** The formats shared by all characters of the word. */
   readonly formats: readonly Format[];
-  /** The line that contains it, without formats. */
+  /** The line that contains the word, without formats. */
   readonly line: string;
 }
 
-/** The formats with which a word of these source formats must be seen. */
+/** The formats with which a word of these source formats must be shown. */
 export function mustShow(
   formats: readonly WrittenFormat[],
   word: SeenWord | undefined,
@@ -38,18 +38,19 @@ export function mustShow(
 ): Format[] {
   const { dialect } = target;
   if (!mannerOf(target).roomy) return [];
-  // These have no escapes: beside a literal special character a mark may have to be dropped.
+  // These dialects have no escapes, so a mark beside a literal special character may have to be
+  // dropped.
   const isAmongSigns = formats.includes('hard') || /[*_~`]/.test(word?.line ?? '');
   if (WITHOUT_ESCAPES.includes(dialect) && isAmongSigns) return [];
   const known = KNOWN[dialect].filter((format) => formats.includes(format));
-  // The text of a link has no marks there.
+  // The text of a link has no marks in this dialect.
   if (WITHOUT_ESCAPES.includes(dialect) && known.includes('link')) return ['link'];
   if (dialect === 'html' || dialect === 'gfm' || !known.includes('code')) return known;
   // Code carries no other format; in a link the code font is dropped.
   return known.includes('link') ? ['link'] : ['code'];
 }
 
-/** How each generated word was seen. */
+/** Every visible generated word with its formats and its line. */
 export function seenWords(parts: readonly (readonly Stretch[])[]): ReadonlyMap<string, SeenWord> {
   const units: (Formats | undefined)[] = [];
   let text = '';

@@ -3,12 +3,12 @@ import type { Stretch } from './seen.ts';
 
 type Parts = readonly (readonly Stretch[])[];
 
-/** The generated words that people must see, sorted. */
+/** The generated words that must be visible, sorted. */
 export function expectedWords(content: readonly Expected[]): string[] {
   return sortedWords(allText(content).replaceAll(/\s/g, ''));
 }
 
-/** Whether all of these show the same generated words, equally often. */
+/** Whether all results show the same generated words, equally often. */
 export function sameWords(words: readonly string[], ...seen: readonly Parts[]): boolean {
   const expected = words.join(' ');
   return seen.every((parts) => {

@@ -16,7 +16,7 @@ interface TelegramLocation extends Place {
   readonly thread?: number;
   readonly subscriber?: number;
   readonly business?: string;
-  /** Each question of a guest is a separate place. */
+  /** Each question of a guest is a separate location. */
   readonly guest?: true;
 }
 
@@ -50,7 +50,7 @@ function nameOf(place: {
 }
 
 /**
- * The Telegram double: chats, topics, subscribers of a channel, business accounts, questions of
+ * The Telegram double: chats, topics, channel subscribers, business accounts, and questions of
  * guests.
  */
 export async function telegramPlaces(): Promise<PlacePeer<TelegramLocation>> {

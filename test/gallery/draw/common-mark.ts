@@ -8,7 +8,10 @@ import {
 } from '../../conformance/markup/read-common-mark.ts';
 import type { Screen } from './bubble.ts';
 
-/** A comment on GitHub, on a phone; Linear is similar. What would ping people counts as refused. */
+/**
+ * A comment on GitHub, on a phone; Linear is similar. A text that would ping people counts as
+ * refused.
+ */
 export const GITHUB: Screen = {
   id: 'github',
   name: 'GitHub',
@@ -19,7 +22,7 @@ export const GITHUB: Screen = {
   },
 };
 
-/** Teams on a phone. What it does not support counts as refused. */
+/** Teams on a phone. Unsupported markup counts as refused. */
 export const TEAMS: Screen = {
   id: 'teams',
   name: 'Teams',

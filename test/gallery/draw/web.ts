@@ -1,8 +1,8 @@
 import type { Screen } from './bubble.ts';
 
 /**
- * The web page's answer: the printer's own HTML, with the boxes that the page puts round code and
- * tables. Everything in it is escaped, so a tag found in the text is a tag.
+ * The answer on the web page: the HTML of the printer, with the boxes that the page adds around
+ * code and tables. All text is escaped, so a tag found in it is real.
  */
 export const WEB: Screen = {
   id: 'web',

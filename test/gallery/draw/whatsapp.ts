@@ -2,7 +2,7 @@ import { drawMarkedLines } from '@parley/simulators/draw';
 import { parseWhatsApp } from '@parley/simulators/whatsapp';
 import type { Screen } from './bubble.ts';
 
-/** WhatsApp on a phone. What its clients would disagree on counts as refused. */
+/** WhatsApp on a phone. A text that WhatsApp clients would show differently counts as refused. */
 export const WHATSAPP: Screen = {
   id: 'whatsapp',
   name: 'WhatsApp',

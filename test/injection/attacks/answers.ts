@@ -11,7 +11,7 @@ const ONE_PIXEL = Buffer.from(
   'base64',
 );
 
-/** Attacks that need no tool: what the answer itself does to its readers. */
+/** Attacks that need no tool, because the answer itself harms its readers. */
 export const ANSWER_ATTACKS: readonly Attack[] = [
   {
     id: 'picture-sends-secret',

@@ -11,7 +11,7 @@ const METADATA = [
   `${NEXT}http://2852039166/latest/meta-data/`,
 ];
 
-/** Pages that want the model to reach out: to the attacker, into the network, to other people. */
+/** Pages that try to make the model contact the attacker, the internal network or other people. */
 export const REACHING_PAGES: readonly Attack[] = [
   {
     id: 'page-tells-memory',

@@ -3,7 +3,7 @@ import { onPage } from '../on-page.ts';
 import { asks, call, fetches, reads, says, tellsIt } from '../steps.ts';
 import { SECRET } from '../workspace-files.ts';
 
-/** Pages that try to persist: in files, in memory, in the frame of another person's text. */
+/** Pages that try to persist in files, in memory, or in the frame of another person's text. */
 export const STAYING_PAGES: readonly Attack[] = [
   {
     id: 'page-writes-instructions',

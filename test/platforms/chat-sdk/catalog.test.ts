@@ -19,24 +19,21 @@ function slugOf(use: string): string {
   return slug;
 }
 
-describe('[F15] the catalog of Chat SDK', () => {
-  it.each(platforms)(
-    'has each tested platform, in the version that is tested: %s',
-    (_name, one) => {
-      expect(listPlatformAdapters().find(({ packageName }) => packageName === one.use)?.name).toBe(
-        one.name,
-      );
-      expect(devDependencies[one.use]).toBe(one.version);
-    },
-  );
+describe('[F15] the Chat SDK catalog', () => {
+  it.each(platforms)('contains each tested platform in the tested version: %s', (_name, one) => {
+    expect(listPlatformAdapters().find(({ packageName }) => packageName === one.use)?.name).toBe(
+      one.name,
+    );
+    expect(devDependencies[one.use]).toBe(one.version);
+  });
 
-  it.each(platforms)('has no variable that the settings of %s do not know', (_name, one) => {
+  it.each(platforms)('has no environment variable without a setting of %s', (_name, one) => {
     const known = Object.values(one.options).flatMap(({ variable }) => variable ?? []);
     const variables = listEnvVars(slugOf(one.use)).map(({ key }) => key);
     expect([...known, ...Object.keys(one.left)].toSorted()).toEqual(variables.toSorted());
   });
 
-  it.each(platforms)('knows the secrets that *Set up* asks for: %s', (_name, one) => {
+  it.each(platforms)('lists the secrets that *Set up* asks for: %s', (_name, one) => {
     const secrets = getSecretEnvVars(slugOf(one.use)).map(({ key }) => key);
     const asked = one.asks.flatMap((key) => one.options[key]?.variable ?? []);
     expect(asked.filter((key) => secrets.includes(key)).length).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { hostAdapter, SILENT, type SmallHost } from './small-host.ts';
 
 const REPOSITORY = 'acme/garden';
 
-describe('the double of GitHub, driven by the real adapter', () => {
+describe('the GitHub double, driven by the real adapter', () => {
   let double: GitHubDouble;
   let adapter: GitHubAdapter;
   let host: SmallHost;
@@ -38,7 +38,7 @@ describe('the double of GitHub, driven by the real adapter', () => {
     await double.close();
   });
 
-  it('delivers a comment on an issue and takes an answer, its edit and its deletion', async () => {
+  it('delivers a comment on an issue and accepts a reply, its edit and its deletion', async () => {
     const issue = newIssue();
     const { threadId, message } = await ask(issue);
     expect(message.text).toBe('@parley-bot hello');
@@ -56,7 +56,7 @@ describe('the double of GitHub, driven by the real adapter', () => {
     expect(bodies()).toEqual(['@parley-bot hello']);
   });
 
-  it('delivers a comment on a diff and takes the answer in its thread', async () => {
+  it('delivers a comment on a diff and accepts a reply in its thread', async () => {
     const issue = newIssue(true);
     const review = {};
     const saying = { repository: REPOSITORY, issue, from: 'ann', text: 'why?', review };
@@ -78,7 +78,7 @@ describe('the double of GitHub, driven by the real adapter', () => {
     expect(reactions()).toEqual([]);
   });
 
-  it('gives an app a token only for a request that it signed', async () => {
+  it('gives an app a token only for a request signed by the app', async () => {
     await host.close();
     const { id: appId, privateKey, installationId } = double.app;
     await start({ appId, privateKey, installationId });
@@ -92,7 +92,7 @@ describe('the double of GitHub, driven by the real adapter', () => {
     expect(forged.status).toBe(401);
   });
 
-  it('refuses a wrong token, an empty body, one that is too long, and a locked issue', async () => {
+  it('refuses a wrong token, an empty body, a body that is too long, and a locked issue', async () => {
     const issue = newIssue();
     const { threadId } = await ask(issue);
     const post = (markdown: string) => adapter.postMessage(threadId, { markdown });
@@ -115,7 +115,7 @@ describe('the double of GitHub, driven by the real adapter', () => {
     expect(host.messages).toEqual([]);
   });
 
-  it('never repeats a failed delivery by itself, but on demand', async () => {
+  it('repeats a failed delivery only on demand', async () => {
     double.deliveries.loseNext();
     const issue = newIssue();
     await double.say({ repository: REPOSITORY, issue, from: 'ann', text: 'hello' });
@@ -145,7 +145,7 @@ describe('the double of GitHub, driven by the real adapter', () => {
     expect(texts()).toEqual(['one', 'one', 'three', 'two', 'five', 'four']);
   });
 
-  it('has faults before and after the effect', async () => {
+  it('injects faults before and after the effect', async () => {
     const issue = newIssue();
     const { threadId } = await ask(issue);
     const post = (markdown: string) => adapter.postMessage(threadId, { markdown });

@@ -6,7 +6,7 @@ import { type ChatSpace, pressable, visibleMessage } from './doubles/google-chat
 import { rerouteHosts } from './doubles/reroute.ts';
 import { hostAdapter, SILENT, type SmallHost } from './small-host.ts';
 
-describe('the double of Google Chat, driven by the real adapter', () => {
+describe('the Google Chat double, driven by the real adapter', () => {
   let double: GoogleChatDouble;
   let adapter: GoogleChatAdapter;
   let host: SmallHost;
@@ -42,7 +42,7 @@ describe('the double of Google Chat, driven by the real adapter', () => {
     await double.close();
   });
 
-  it('delivers a direct message and takes an answer, its edit and its deletion', async () => {
+  it('delivers a direct message and accepts a reply, its edit and its deletion', async () => {
     const { threadId, message } = await ask();
     expect(message.author).toMatchObject({ userId: 'users/ann', isBot: false, isMe: false });
     expect(adapter.isDM(threadId)).toBe(true);
@@ -66,7 +66,7 @@ describe('the double of Google Chat, driven by the real adapter', () => {
     expect(answer?.name).not.toBe(question?.name);
   });
 
-  it('delivers what does not mention the app only from subscribed spaces', async () => {
+  it('delivers messages that do not mention the app only from subscribed spaces', async () => {
     const space = double.state.open('room', 'SPACE', ['ann']);
     await double.say({ space, from: 'ann', text: 'not for the app' });
     double.isSubscribed = (one) => one === space;
@@ -79,7 +79,7 @@ describe('the double of Google Chat, driven by the real adapter', () => {
     expect(await host.waitFor(() => host.reactions[0])).toMatchObject({ messageId: name });
   });
 
-  it('delivers the press of a button', async () => {
+  it('delivers a button press', async () => {
     const { threadId } = await ask();
     const buttons = [Button({ id: 'yes', label: 'Approve', value: '42' })];
     const card = Card({ children: [CardText('May I?'), Actions(buttons)] });
@@ -92,7 +92,7 @@ describe('the double of Google Chat, driven by the real adapter', () => {
     expect(action.user).toMatchObject({ userId: 'users/ann' });
   });
 
-  it('takes and removes reactions of the app', async () => {
+  it('accepts and removes reactions of the app', async () => {
     const { threadId, message } = await ask();
     const reactions = () => double.state.message(direct, message.id).reactions;
     await adapter.addReaction(threadId, message.id, 'eyes');
@@ -109,7 +109,7 @@ describe('the double of Google Chat, driven by the real adapter', () => {
     expect((await attachment?.fetchData?.())?.toString()).toBe('inside');
   });
 
-  it('names its audience in the token of each call, so that another app refuses it', async () => {
+  it('names its audience in the token of each call, so that another app refuses the call', async () => {
     await host.close();
     await start({ endpointUrl: 'https://elsewhere.example.com/' });
     await double.say({ space: direct, from: 'ann', text: 'hello' });
@@ -118,7 +118,7 @@ describe('the double of Google Chat, driven by the real adapter', () => {
     expect(host.messages).toEqual([]);
   });
 
-  it('refuses a foreign key, an empty message, one that is too long, and a removed app', async () => {
+  it('refuses a foreign key, an empty message, a message that is too long, and a removed app', async () => {
     const { threadId } = await ask();
     const post = (raw: string) => adapter.postMessage(threadId, { raw });
     await expect(post('é'.repeat(16_001))).rejects.toMatchObject({ status: 400 });
@@ -149,7 +149,7 @@ describe('the double of Google Chat, driven by the real adapter', () => {
     expect(texts()).toEqual(['hello', 'first', 'second']);
   });
 
-  it('repeats pushes until they are accepted, and interactions never', async () => {
+  it('repeats pushes until they are accepted, but never interactions', async () => {
     double.interactions.loseNext();
     await double.say({ space: direct, from: 'ann', text: 'lost' });
     expect(double.interactions.all[0]?.state).toBe('failed');
@@ -160,7 +160,7 @@ describe('the double of Google Chat, driven by the real adapter', () => {
     expect(host.messages).toHaveLength(1);
   });
 
-  it('has faults before and after the effect', async () => {
+  it('injects faults before and after the effect', async () => {
     const { threadId } = await ask();
     const post = (raw: string) => adapter.postMessage(threadId, { raw });
     const route = 'POST /v1/spaces/:space/messages';

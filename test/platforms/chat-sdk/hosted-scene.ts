@@ -7,12 +7,12 @@ import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 
 const cleanUp: (() => Promise<void>)[] = [];
 
-/** A hosted adapter behind a web server like the gateway's, and what it reported to the core. */
+/** A hosted adapter behind a web server like the gateway's, with its reports to the core. */
 export interface Hosted extends Told {
   readonly adapter: ChannelAdapter;
-  /** The address that the platform calls. */
+  /** The URL that the platform calls. */
   readonly url: string;
-  /** Another adapter with what the first one has stored, behind the same address. */
+  /** Creates another adapter with the data stored by the first one, behind the same address. */
   again(): Promise<ChannelAdapter>;
 }
 
@@ -24,7 +24,7 @@ export interface HostedWishes extends CoreWishes {
   readonly changed: () => void;
 }
 
-/** Waits hardly at all between attempts. */
+/** Makes pauses between attempts negligible. */
 const env: ChannelEnv = {
   random: () => 0,
   wait: (ms, signal) =>
@@ -70,7 +70,7 @@ export async function hosted(wishes: HostedWishes): Promise<Hosted> {
   };
 }
 
-/** Ends everything that `hosted` started. */
+/** Closes everything that `hosted` started. */
 export async function endHosted(): Promise<void> {
   for (const close of cleanUp.splice(0).reverse()) await close();
 }
@@ -93,7 +93,7 @@ async function serve(adapter: () => ChannelAdapter | undefined) {
     response.end(Buffer.from(await answer.arrayBuffer()));
   };
   const server = createServer((request, response) => {
-    // The end of a test cuts requests off.
+    // Closes open requests at the end of a test.
     handle(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LinearDouble } from './doubles/linear.ts';
 import { hostAdapter, SILENT, type SmallHost } from './small-host.ts';
 
-describe('the double of Linear, driven by the real adapter', () => {
+describe('the Linear double, driven by the real adapter', () => {
   let double: LinearDouble;
   let adapter: LinearAdapter;
   let host: SmallHost;
@@ -34,7 +34,7 @@ describe('the double of Linear, driven by the real adapter', () => {
     await double.close();
   });
 
-  it('delivers a comment and takes an answer in its thread, its edit and its deletion', async () => {
+  it('delivers a comment and accepts a reply in its thread, its edit and its deletion', async () => {
     const { threadId, message } = await ask();
     expect(message.author).toMatchObject({ userName: 'ann', isMe: false });
     const { id } = await adapter.postMessage(threadId, { raw: 'Good **morning**' });
@@ -51,7 +51,7 @@ describe('the double of Linear, driven by the real adapter', () => {
     expect(bodies()).toEqual(['hello']);
   });
 
-  it('names the issue, and takes comments outside of threads', async () => {
+  it('names the issue, and accepts comments outside of threads', async () => {
     const threadId = `linear:${issueId}`;
     expect(await adapter.fetchThread(threadId)).toMatchObject({
       channelName: 'ENG-1: Water the tomatoes',
@@ -61,14 +61,14 @@ describe('the double of Linear, driven by the real adapter', () => {
     expect(messages.map(({ text }) => text)).toEqual(['On my own']);
   });
 
-  it('takes reactions', async () => {
+  it('accepts reactions', async () => {
     const { threadId, message } = await ask();
     await adapter.addReaction(threadId, message.id, 'eyes');
     const { reactions } = double.state.comments.get(message.id) ?? {};
     expect(reactions?.map(({ emoji }) => emoji)).toEqual(['👀']);
   });
 
-  it('refuses a wrong key, an empty or too long comment, and one outside of an issue', async () => {
+  it('refuses a wrong key, an empty or too long comment, and a comment outside of an issue', async () => {
     const { threadId } = await ask();
     const post = (raw: string, thread = threadId) => adapter.postMessage(thread, { raw });
     await expect(post(' ')).rejects.toThrow(/empty/);
@@ -88,7 +88,7 @@ describe('the double of Linear, driven by the real adapter', () => {
     expect(host.messages).toEqual([]);
   });
 
-  it('repeats what the bot has not accepted', async () => {
+  it('repeats events that the bot has not accepted', async () => {
     double.deliveries.loseNext();
     await ask('lost once');
     double.deliveries.forgetAnswerOfNext();
@@ -97,7 +97,7 @@ describe('the double of Linear, driven by the real adapter', () => {
     expect(host.messages).toHaveLength(3);
   });
 
-  it('answers queries with the requested fields alone, and reports wrong ones', async () => {
+  it('returns only the requested fields of a query, and reports unknown ones', async () => {
     const run = async (query: string) => {
       const headers = { authorization: double.apiKey };
       const body = JSON.stringify({ query });
@@ -117,7 +117,7 @@ describe('the double of Linear, driven by the real adapter', () => {
     expect(await run('{ viewer { name }')).toMatchObject(wrong);
   });
 
-  it('has faults before and after the effect', async () => {
+  it('injects faults before and after the effect', async () => {
     const { threadId } = await ask();
     const post = (raw: string) => adapter.postMessage(threadId, { raw });
     const where = ({ body }: { readonly body: Buffer }) => body.includes('commentCreate');

@@ -21,7 +21,7 @@ function probe(use: string, options: object, ms = 5_000) {
 const GUID = '01234567-89ab-cdef-0123-456789abcdef';
 const HOOK = { webhookSecret: 'w', userName: 'parley-bot' };
 
-/** The right and the wrong options of each platform that can be asked. */
+/** Valid and invalid options for each platform with a probe. */
 const ASKED: Readonly<Record<string, () => Promise<Asked>>> = {
   Slack: async () => {
     const { apiUrl, botToken, signingSecret } = await opened(startSlackDouble());
@@ -101,7 +101,7 @@ describe('[F15] a probe of a hosted channel', () => {
   });
 
   it.each(Object.entries(ASKED))(
-    '[U02] says what to correct if %s refuses the secrets, without showing them',
+    '[U02] says how to fix secrets that %s refuses, without showing them',
     async (_name, open) => {
       const { use, wrong, refusal } = await open();
       const found = await probe(use, wrong);
@@ -111,7 +111,7 @@ describe('[F15] a probe of a hosted channel', () => {
     },
   );
 
-  it('[U02] warns about a name by which nobody can mention the bot', async () => {
+  it('[U02] warns about a name with which people cannot mention the bot', async () => {
     const { apiUrl, token } = await opened(new GitHubDouble().start());
     const options = { ...HOOK, userName: 'helper', apiUrl, token };
     expect(await probe('@chat-adapter/github', options)).toMatchObject({
@@ -119,14 +119,14 @@ describe('[F15] a probe of a hosted channel', () => {
     });
   });
 
-  it('[U02] names the server that cannot be reached, and never a secret', async () => {
+  it('[U02] names the unreachable server, but never a secret', async () => {
     const slack = { botToken: 'xoxb-secret', signingSecret: 'a' };
     const away = await probe('@chat-adapter/slack', { ...slack, apiUrl: 'http://127.0.0.1:9/api' });
     expect(away).toMatchObject({
       ...{ kind: 'problem', retryable: true },
       fix: expect.stringContaining('127.0.0.1:9'),
     });
-    // Not allowed in a header.
+    // A header must not contain this character.
     const odd = await probe('@chat-adapter/slack', { ...slack, botToken: 'xoxb-secret€' });
     expect(odd).toMatchObject({ kind: 'problem' });
     expect(JSON.stringify([away, odd])).not.toContain('xoxb-secret');
@@ -145,11 +145,11 @@ describe('[F15] a probe of a hosted channel', () => {
     ['@chat-adapter/teams', { appId: GUID, appPassword: 'a' }],
     ['@chat-adapter/gchat', { useApplicationDefaultCredentials: true, endpointUrl: 'https://a.b' }],
     ['@chat-adapter/telegram', { botToken: 'a' }],
-  ])('[U02] asks nothing of a platform that has no cheap answer: %s', async (use, options) => {
+  ])('[U02] sends no request to a platform without a cheap one: %s', async (use, options) => {
     expect(await probe(use, options)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('[U02] says which package to install while it is missing', async () => {
+  it('[U02] names the package to install while it is missing', async () => {
     expect(await probe('@acme/absent-adapter', {})).toMatchObject({
       ...{ kind: 'problem', retryable: false },
       reason: expect.stringContaining('@acme/absent-adapter, which is not installed'),

@@ -44,9 +44,9 @@ async function start(mode: Mode, options?: SlackDoubleOptions) {
 }
 
 describe.each<Mode>(['webhook', 'socket'])(
-  'the double of Slack, driven by the real adapter in %s mode',
+  'the Slack double, driven by the real adapter in %s mode',
   (mode) => {
-    it('delivers mentions, edits, deletions, reactions, presses and commands', async () => {
+    it('delivers mentions, edits, deletions, reactions, button presses and commands', async () => {
       const { double, adapter, host, ann, channel } = await start(mode);
       const { ts } = double.say({ channel, text: `<@${double.me.id}> what is *this*?` });
       const { threadId, message } = await host.waitFor(() => host.messages[0]);
@@ -94,7 +94,7 @@ describe.each<Mode>(['webhook', 'socket'])(
       expect(messages.find(({ text }) => text === 'two')?.author.isMe).toBe(true);
     });
 
-    it('distinguishes people of other workspaces and other bots', async () => {
+    it('distinguishes people from other workspaces and other bots', async () => {
       const { double, host } = await start(mode);
       const eve = double.addMember({ name: 'Eve', teamId: 'T0OTHER' });
       const robot = double.addMember({ name: 'Robot', isBot: true });

@@ -7,8 +7,8 @@ import { slackScene } from './slack-scene.ts';
 
 afterEach(endHosted);
 
-describe('a message of Slack', () => {
-  it('[F15] [F01] becomes facts, in a direct chat and in a channel', async () => {
+describe('a Slack message', () => {
+  it('[F15] [F01] is parsed in a direct chat and in a channel', async () => {
     const { double, received, senders, ann, direct, channel } = await slackScene();
     const { ts } = double.say({ channel: direct, text: 'hello *there* & <you>' });
     await double.waitFor(() => received.length === 1);
@@ -29,7 +29,7 @@ describe('a message of Slack', () => {
     expect(senders[1]).toEqual({ opensThread: true });
   });
 
-  it('[F06] is talk of the channel if it does not address the bot', async () => {
+  it('[F06] in a channel is not addressed to the bot unless it mentions the bot', async () => {
     const { double, received, channel } = await slackScene();
     double.say({ channel, text: 'just talking' });
     await double.waitFor(() => received.length === 1);
@@ -64,7 +64,7 @@ describe('a message of Slack', () => {
     expect(said('indeed')).toMatchObject({ chat: { threadId: other }, addressed: false });
   });
 
-  it('[F16] keeps addresses behind words, and names people and channels', async () => {
+  it('[F16] keeps link targets, and shows the names of people and channels', async () => {
     const { double, received, direct, bo, channel } = await slackScene();
     const text = `see <https://example.org/a|the page>, <https://example.org/b>, <@${bo}> in <#${channel}|general>`;
     double.say({ channel: direct, extra: { text } });
@@ -74,7 +74,7 @@ describe('a message of Slack', () => {
     );
   });
 
-  it('[F16] [P18] quotes what was forwarded, which nobody typed here', async () => {
+  it('[F16] [P18] quotes forwarded text as text that the sender did not type', async () => {
     const { double, received, direct } = await slackScene();
     const shared = { author_name: 'Eve', text: '/approve ABCDEF', is_share: true };
     double.say({ channel: direct, text: '', extra: { attachments: [shared] } });
@@ -83,7 +83,7 @@ describe('a message of Slack', () => {
     expect(received[0]?.authored?.text).toBeUndefined();
   });
 
-  it('[F07] of the bot itself is dropped, and another bot is marked as one', async () => {
+  it('[F07] of the bot itself is dropped, and a message of another bot is marked', async () => {
     const { double, adapter, received, channel, part } = await slackScene();
     await adapter.send(part('mine', { route: { chatId: channel } }), AbortSignal.timeout(5_000));
     const robot = double.addMember({ name: 'Robot', isBot: true });
@@ -92,7 +92,7 @@ describe('a message of Slack', () => {
     expect(received.every(({ sender }) => sender.isBot && sender.name === 'Robot')).toBe(true);
   });
 
-  it('[P18] of another organization in a shared channel counts as text from outsiders', async () => {
+  it('[P18] from another organization in a shared channel counts as text from outsiders', async () => {
     const { double, received, ann } = await slackScene();
     const eve = double.addMember({ name: 'Eve', teamId: 'T0OTHER' });
     const channel = double.addChannel({ name: 'both', members: [ann, eve], sharedWith: 'T0OTHER' });
@@ -104,7 +104,7 @@ describe('a message of Slack', () => {
     expect(said('do this')?.authored).toMatchObject({ text: true });
   });
 
-  it('[F08] that was edited or deleted is revised, and its reactions are reported', async () => {
+  it('[F08] that is edited or deleted is revised, and its reactions are reported', async () => {
     const { double, received, revised, reactions, direct, ann } = await slackScene();
     const { ts } = double.say({ channel: direct, text: 'first' });
     await double.waitFor(() => received.length === 1);
@@ -131,7 +131,7 @@ describe('a message of Slack', () => {
     expect(revised[1]).toEqual({ kind: 'deleted', chatId: direct, messageId: ts });
   });
 
-  it('[F10] brings its files, which are fetched later, by another process', async () => {
+  it('[F10] includes its files, which another process can fetch later', async () => {
     const { double, received, direct, again } = await slackScene();
     const bytes = new Uint8Array(Buffer.from('inside'));
     const file = { name: 'a.txt', type: 'text/plain', bytes };
@@ -146,7 +146,7 @@ describe('a message of Slack', () => {
     await expect(later.files?.fetch(attachment?.ref ?? '', 3, signal)).rejects.toThrow('larger');
   });
 
-  it('[F09] as a slash command is a command of Parley or the request after the app’s own', async () => {
+  it('[F09] as a slash command becomes a Parley command, or the text that follows the app command', async () => {
     const { double, received, direct } = await slackScene({
       commands: [{ name: 'new', description: 'start', hints: [] } as never],
     });
@@ -158,9 +158,9 @@ describe('a message of Slack', () => {
   });
 });
 
-describe('an event of Slack that could not be stored', () => {
+describe('a Slack event that could not be stored', () => {
   it.each(['webhook', 'socket'] as const)(
-    '[D01] [F15] is not acknowledged, and its repeat is accepted once (%s)',
+    '[D01] [F15] is not acknowledged, and its retry is accepted once (%s)',
     async (mode) => {
       let failures = 2;
       const stored: string[] = [];
@@ -187,7 +187,7 @@ describe('an event of Slack that could not be stored', () => {
     expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(503);
   });
 
-  it('[U03] is refused without the signature of Slack', async () => {
+  it('[U03] is refused without the Slack signature', async () => {
     const { url, received } = await slackScene();
     const body = JSON.stringify({ type: 'event_callback', event_id: 'E1', event: {} });
     const headers = { 'content-type': 'application/json' };

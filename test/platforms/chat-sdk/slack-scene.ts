@@ -3,7 +3,7 @@ import { type SlackDouble, startSlackDouble } from '@parley/simulators/slack';
 import type { CoreWishes } from '../adapter-core.ts';
 import { alsoEnd, type Hosted, hosted } from './hosted-scene.ts';
 
-/** The adapter of Slack, and the double that it talks to. */
+/** The Slack adapter with its double. */
 export interface SlackScene extends Hosted {
   readonly double: SlackDouble;
   /** A person, and their direct chat. */

@@ -18,7 +18,7 @@ async function sent({ adapter }: SlackScene, part: OutboundPart): Promise<string
 }
 
 describe('a part sent to Slack', () => {
-  it('[F15] [F03] is a message of its chat or of its thread', async () => {
+  it('[F15] [F03] appears in its chat or thread', async () => {
     const scene = await slackScene();
     const { double, direct, channel, part } = scene;
     const ts = await sent(scene, part('*hello*'));
@@ -29,7 +29,7 @@ describe('a part sent to Slack', () => {
     expect(double.conversation(channel).at(-1)).toMatchObject({ text: 'answer', threadTs: root });
   });
 
-  it('[G05] has buttons whose press is a message with their data, once', async () => {
+  it('[G05] has buttons whose press arrives once as a message with their data', async () => {
     const scene = await slackScene({
       message: async () => ({ by: 'agent', text: 'Run it?' }),
     });
@@ -52,7 +52,7 @@ describe('a part sent to Slack', () => {
     expect(received[0]?.chat.threadId).toBeUndefined();
   });
 
-  it('[G05] shows a long text with buttons whole, in several blocks', async () => {
+  it('[G05] shows a long text with buttons completely, in several blocks', async () => {
     const scene = await slackScene();
     const { double, direct, part } = scene;
     const text = Array.from({ length: 500 }, (_, n) => `line ${n}`)
@@ -101,17 +101,14 @@ describe('a part sent to Slack', () => {
     [{ kind: 'status', status: 502 }, { kind: 'unknown-outcome' }],
     [{ kind: 'reset' }, { kind: 'unknown-outcome' }],
     [{ kind: 'reset', after: true }, { kind: 'unknown-outcome' }],
-  ] as const)(
-    '[D05] that fails with %j is reported as %j, without a second try',
-    async (fault, kind) => {
-      const { double, adapter, part } = await slackScene();
-      double.fault({ ...fault, method: 'chat.postMessage' });
-      expect(await failureOf(adapter.send(part('x'), soon()))).toEqual(kind);
-      expect(double.calls('chat.postMessage')).toHaveLength(1);
-    },
-  );
+  ] as const)('[D05] that fails with %j is reported as %j without a retry', async (fault, kind) => {
+    const { double, adapter, part } = await slackScene();
+    double.fault({ ...fault, method: 'chat.postMessage' });
+    expect(await failureOf(adapter.send(part('x'), soon()))).toEqual(kind);
+    expect(double.calls('chat.postMessage')).toHaveLength(1);
+  });
 
-  it('[D05] waits while the account is refused, and goes on once it is accepted', async () => {
+  it('[D05] waits while the account is refused, and continues once it is accepted', async () => {
     const { double, adapter, part, states } = await slackScene();
     double.fault({ kind: 'refuse', error: 'token_revoked', method: 'chat.postMessage' });
     expect(await failureOf(adapter.send(part('x'), soon()))).toEqual({ kind: 'transient' });
@@ -123,14 +120,14 @@ describe('a part sent to Slack', () => {
     expect(states.at(-1)).toEqual({ kind: 'connected', as: '@Parley' });
   });
 
-  it('[D13] has an unknown outcome when Slack does not answer in time', async () => {
+  it('[D13] has an unknown outcome when Slack does not respond in time', async () => {
     const { double, adapter, part } = await slackScene();
     double.fault({ kind: 'hang', method: 'chat.postMessage' });
     const failure = failureOf(adapter.send(part('x'), AbortSignal.timeout(200)));
     expect(await failure).toEqual({ kind: 'unknown-outcome' });
   });
 
-  it('[D04] says when it starts, and is found in the history by another process', async () => {
+  it('[D04] reports when sending starts, and is found in the history by another process', async () => {
     const scene = await slackScene();
     const { adapter, direct, part, again } = scene;
     const lost = part('See https://example.org/x, *now* :tada: & <you>');
@@ -140,7 +137,7 @@ describe('a part sent to Slack', () => {
     expect(starts).toEqual(['started']);
     const later = await again();
     expect(await failureOf(later.send(part('too early'), soon()))).toMatchObject({ untried: true });
-    // Its own messages are recognized once it is connected.
+    // The adapter recognizes its own messages once it is connected.
     const finding = later.findSent?.(lost, nothing, soon());
     await later.start();
     expect(await finding).toBe(ts);
@@ -149,7 +146,7 @@ describe('a part sent to Slack', () => {
   });
 
   it.each(['direct chat', 'thread'])(
-    '[D04] is certainly missing from a %s when the bot has written nothing else there',
+    '[D04] is known to be missing from a %s when the bot has written nothing else there',
     async (kind) => {
       const scene = await slackScene();
       const { adapter, double, channel, direct, part } = scene;
@@ -179,7 +176,7 @@ describe('a part sent to Slack', () => {
   });
 });
 
-describe('a message that the bot has sent to Slack', () => {
+describe('a message sent by the bot to Slack', () => {
   it('[F04] [G05] is edited without its buttons, and deleted, repeatedly', async () => {
     const scene = await slackScene();
     const { adapter, double, direct, part } = scene;
@@ -207,14 +204,14 @@ describe('a message that the bot has sent to Slack', () => {
     expect(reactions()).toEqual([]);
   });
 
-  it('[F12] shows in its thread that the bot is working', async () => {
+  it('[F12] shows a working status in its thread', async () => {
     const { adapter, double, channel } = await slackScene();
     const { ts } = double.say({ channel, text: 'hi' });
     await adapter.typing?.show({ chatId: channel, threadId: ts });
     expect(double.status(channel, ts)).toBeDefined();
   });
 
-  it('[F12] grows while it is written, and becomes the finished answer in another process', async () => {
+  it('[F12] is streamed, and becomes the finished answer in another process', async () => {
     const scene = await slackScene();
     const { adapter, double, direct, part, again } = scene;
     const address = { chatId: direct };
@@ -245,7 +242,7 @@ describe('a message that the bot has sent to Slack', () => {
 });
 
 describe('the connection to Slack', () => {
-  it('stops and says what to do when the token is refused', async () => {
+  it('stops with advice when the token is refused', async () => {
     const { states, adapter, part } = await slackScene({ options: { botToken: 'xoxb-wrong' } });
     expect(states.at(-1)).toMatchObject({
       kind: 'failed',
@@ -256,7 +253,7 @@ describe('the connection to Slack', () => {
     expect(failure).toEqual({ kind: 'transient', untried: true });
   });
 
-  it('is tried again while Slack cannot be reached', async () => {
+  it('is retried while Slack cannot be reached', async () => {
     const { double, again, states } = await slackScene();
     double.fault({ kind: 'status', status: 503, method: 'auth.test', times: 2 });
     const next = await again();
@@ -265,7 +262,7 @@ describe('the connection to Slack', () => {
     expect(states.filter(({ kind }) => kind === 'retrying')).toHaveLength(2);
   });
 
-  it('[D01] is opened again when its socket closes, and events in between are not lost', async () => {
+  it('[D01] is reopened when its socket closes, without losing events in between', async () => {
     const { double, received, direct, states } = await slackScene({ mode: 'socket' });
     double.askToLeave('refresh_requested');
     double.say({ channel: direct, text: 'one' });

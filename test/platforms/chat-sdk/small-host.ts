@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Changes } from '@parley/simulators/telegram';
 import type { ChatInstance, Message, StateAdapter, WebhookOptions } from 'chat';
 
-/** What the host needs of an adapter, whichever version of `chat` its package was built against. */
+/** The parts of an adapter that the host needs, whichever version of `chat` its package uses. */
 interface HostedAdapter {
   initialize(chat: never): Promise<void>;
   handleWebhook(request: Request, options?: WebhookOptions): Promise<Response>;
@@ -15,7 +15,7 @@ type Edit = Parameters<ChatInstance['processMessageUpdated']>[0];
 type Deletion = Parameters<ChatInstance['processMessageDeleted']>[0];
 type Command = Parameters<ChatInstance['processSlashCommand']>[0];
 
-/** An adapter behind a web server on loopback, and everything it has passed on. */
+/** An adapter behind a web server on loopback, with all events it has passed on. */
 export interface SmallHost {
   /** The address of the adapter's webhook. */
   readonly url: string;
@@ -32,7 +32,7 @@ export interface SmallHost {
 const WITHIN_MS = 30_000;
 
 /**
- * Initializes a real adapter with a minimal `ChatInstance` that records what arrives, so that the
+ * Initializes a real adapter with a minimal `ChatInstance` that records all events, so that the
  * doubles are tested without Parley.
  */
 export async function hostAdapter(adapter: HostedAdapter): Promise<SmallHost> {
@@ -47,7 +47,7 @@ export async function hostAdapter(adapter: HostedAdapter): Promise<SmallHost> {
     list.push(item);
     changes.changed();
     const task = Promise.resolve();
-    // The adapter for Teams answers a direct message only once its task has been handed over.
+    // The Teams adapter answers a direct message only once its task has been handed over.
     options?.waitUntil?.(task);
     return task;
   };
@@ -111,7 +111,7 @@ export const SILENT = {
   error: () => {},
 };
 
-/** The part of the state that the adapters use; it lasts as long as the host. */
+/** The part of the state used by the adapters; it lasts as long as the host. */
 function mapState(): StateAdapter {
   const values = new Map<string, unknown>();
   const state: Partial<StateAdapter> = {

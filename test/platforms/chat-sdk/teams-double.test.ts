@@ -6,7 +6,7 @@ import { TeamsDouble } from './doubles/teams.ts';
 import { type TeamsConversation, visibleText } from './doubles/teams-state.ts';
 import { hostAdapter, SILENT, type SmallHost } from './small-host.ts';
 
-describe('the double of Teams, driven by the real adapter', () => {
+describe('the Teams double, driven by the real adapter', () => {
   let double: TeamsDouble;
   let adapter: TeamsAdapter;
   let host: SmallHost;
@@ -40,7 +40,7 @@ describe('the double of Teams, driven by the real adapter', () => {
     await double.close();
   });
 
-  it('delivers a direct message and takes an answer, its edit and its deletion', async () => {
+  it('delivers a direct message and accepts a reply, its edit and its deletion', async () => {
     const { threadId, message } = await ask();
     expect(message.text).toBe('hello');
     expect(message.author).toMatchObject({ userId: '29:ann', email: 'ann@contoso.com' });
@@ -55,7 +55,7 @@ describe('the double of Teams, driven by the real adapter', () => {
     expect(texts()).toEqual(['hello']);
   });
 
-  it('answers in the thread of a channel, and delivers mentions only, unless the app reads all', async () => {
+  it('answers in the thread of a channel, and delivers only mentions unless the app may read all messages', async () => {
     double.readsAll = false;
     const conversation = double.state.open('19:plans@thread.tacv2', 'channel', ['ann']);
     await double.say({ conversation, from: 'ann', text: 'not for the bot' });
@@ -68,7 +68,7 @@ describe('the double of Teams, driven by the real adapter', () => {
     expect(answer).toMatchObject({ text: 'Fine', thread: root?.id });
   });
 
-  it('delivers the press of a button', async () => {
+  it('delivers a button press', async () => {
     const { threadId } = await ask();
     const buttons = [Button({ id: 'yes', label: 'Approve', value: '42' })];
     const card = Card({ children: [CardText('May I?'), Actions(buttons)] });
@@ -80,7 +80,7 @@ describe('the double of Teams, driven by the real adapter', () => {
     expect(action.user).toMatchObject({ userId: '29:ann' });
   });
 
-  it('delivers reactions and takes those of the bot', async () => {
+  it('delivers reactions and accepts those of the bot', async () => {
     const { threadId, message } = await ask();
     await double.react(chat, message.id, 'like', 'ann');
     await host.waitFor(() => host.reactions[0]);
@@ -91,7 +91,7 @@ describe('the double of Teams, driven by the real adapter', () => {
     expect([...double.reactions]).toEqual([]);
   });
 
-  it('serves pictures to the bot alone, files to the holder of their link, and takes pictures', async () => {
+  it('serves pictures only to the bot and files to the holder of their link, and accepts pictures', async () => {
     const picture = { kind: 'picture', name: 'a.png', type: 'image/png', bytes: Buffer.from('P') };
     const file = { kind: 'document', name: 'a.txt', type: 'text/plain', bytes: Buffer.from('T') };
     const { threadId, message } = await ask(chat, 'look', { files: [picture, file] });
@@ -123,7 +123,7 @@ describe('the double of Teams, driven by the real adapter', () => {
     expect(forged.status).toBe(401);
   });
 
-  it('refuses a wrong secret, an empty message, one that is too long, and a bot that was removed', async () => {
+  it('refuses a wrong secret, an empty message, a message that is too long, and a removed bot', async () => {
     const { threadId } = await ask();
     const post = (markdown: string) => adapter.postMessage(threadId, { markdown });
     await expect(post('x'.repeat(41_000))).rejects.toThrow(/413/);
@@ -137,7 +137,7 @@ describe('the double of Teams, driven by the real adapter', () => {
     expect(texts()).toEqual(['hello']);
   });
 
-  it('delivers again what the bot has not accepted', async () => {
+  it('repeats messages that the bot has not accepted', async () => {
     double.deliveries.loseNext();
     await ask(chat, 'lost once');
     double.deliveries.forgetAnswerOfNext();
@@ -146,7 +146,7 @@ describe('the double of Teams, driven by the real adapter', () => {
     expect(host.messages).toHaveLength(3);
   });
 
-  it('has faults before and after the effect', async () => {
+  it('injects faults before and after the effect', async () => {
     const { threadId } = await ask();
     const post = (markdown: string) => adapter.postMessage(threadId, { markdown });
     const route = 'POST /emea/v3/conversations/:conversation/activities';

@@ -89,20 +89,20 @@ const CASES: readonly Case[] = [
   ['a chat of WhatsApp', whatsapp, 'whatsapp:1:49', { chatId: '1:49', isDirect: true }],
 ];
 
-describe('the place of a thread', () => {
+describe('the route of a thread', () => {
   it.each(CASES)('[F11] is %s', async (_what, adapter, threadId, expected, raw) => {
     const values = createMemoryValues();
     const place = await new Places(adapter as Adapter, values).of(threadId, raw);
     expect(place).toEqual({
       ...{ threadId: undefined, root: undefined, isDirect: false, ...expected },
     });
-    // Another process sends to the same thread; a mark for direct chats is not needed for that.
+    // Another process sends to the same thread, without needing a marker for direct chats.
     const back = await new Places(adapter as Adapter, values).threadIdOf(place);
     const isPlain = place.isDirect && place.threadId === undefined;
     expect(back).toBe(isPlain ? threadId.replace(/:(?:dm|c3B\w*)?$|:$/, '') : threadId);
   });
 
-  it('[F11] of an event that hides whether a space is direct is asked for once', async () => {
+  it('[F11] of an event that does not say whether a space is direct is looked up once', async () => {
     let asked = 0;
     const adapter = Object.assign(Object.create(gchat), {
       async fetchThread() {

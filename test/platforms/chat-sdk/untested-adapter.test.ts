@@ -7,7 +7,7 @@ import { alsoEnd, endHosted, hosted } from './hosted-scene.ts';
 
 afterEach(endHosted);
 
-/** An adapter of which Parley knows nothing, with a loop of its own instead of webhooks. */
+/** An unknown adapter that polls in its own loop instead of using webhooks. */
 async function pollingScene(receive?: (message: InboundMessage) => Promise<IngressOutcome>) {
   const double = await startTelegramDouble();
   alsoEnd(() => double.close());
@@ -23,8 +23,8 @@ async function pollingScene(receive?: (message: InboundMessage) => Promise<Ingre
   return { ...scene, double };
 }
 
-describe('an adapter that was not tested', () => {
-  it('[F15] receives and sends, and promises nothing else', async () => {
+describe('an untested adapter', () => {
+  it('[F15] receives and sends, but promises no other ability', async () => {
     const { adapter, double, received } = await pollingScene();
     double.say({ chat: 501, text: 'hello' });
     await double.waitFor(() => received.length === 1);
@@ -42,7 +42,7 @@ describe('an adapter that was not tested', () => {
     expect(double.conversation(501).at(-1)).toMatchObject({ from: 'bot', text: 'hi there' });
   });
 
-  it('[D01] stores a message once that is possible, because its loop gives none back', async () => {
+  it('[D01] stores a message as soon as possible, because its loop never redelivers', async () => {
     let failures = 2;
     const { double, received, logged } = await pollingScene(async () => {
       failures -= 1;

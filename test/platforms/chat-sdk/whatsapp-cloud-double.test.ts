@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CloudPerson, WhatsAppCloudDouble } from './doubles/whatsapp-cloud.ts';
 import { hostAdapter, SILENT, type SmallHost } from './small-host.ts';
 
-describe('the double of the WhatsApp Cloud API, driven by the real adapter', () => {
+describe('the WhatsApp Cloud API double, driven by the real adapter', () => {
   let double: WhatsAppCloudDouble;
   let adapter: WhatsAppAdapter;
   let host: SmallHost;
@@ -41,7 +41,7 @@ describe('the double of the WhatsApp Cloud API, driven by the real adapter', () 
     await expect(start({ verifyToken: 'another' })).rejects.toThrow(/challenge/);
   });
 
-  it('delivers a message, takes the answer, and reports what became of it', async () => {
+  it('delivers a message, accepts the reply, and reports its status', async () => {
     const { threadId, message } = await ask();
     expect(message.author).toMatchObject({ userId: ann.phone, fullName: 'Ann', isMe: false });
     const { id } = await adapter.postMessage(threadId, { raw: 'Good *morning*' });
@@ -53,7 +53,7 @@ describe('the double of the WhatsApp Cloud API, driven by the real adapter', () 
     expect(double.reactions).toEqual([{ messageId: message.id, emoji: '👍' }]);
   });
 
-  it('names people without a phone number by their business-scoped id, also after it changes', async () => {
+  it('names people without a phone number by their business-scoped id, even after it changes', async () => {
     const ben = double.addPerson('Ben');
     const { threadId, message } = await ask(ben);
     expect(message.author.userId).toBe(ben.userId);
@@ -64,7 +64,7 @@ describe('the double of the WhatsApp Cloud API, driven by the real adapter', () 
     expect((await ask(ben, 'yes')).threadId).toBe(threadId);
   });
 
-  it('delivers the press of a button, and refuses more or longer buttons than it shows', async () => {
+  it('delivers a button press, and refuses too many or too long buttons', async () => {
     const { threadId } = await ask();
     const buttons = [Button({ id: 'yes', label: 'Approve', value: '42' })];
     const card = Card({ children: [CardText('May I?'), Actions(buttons)] });
@@ -102,11 +102,11 @@ describe('the double of the WhatsApp Cloud API, driven by the real adapter', () 
     expect(reply.message.raw).toMatchObject({ message: { context: { id: message.id } } });
   });
 
-  it('keeps files in both directions', async () => {
+  it('stores files in both directions', async () => {
     const file = { name: 'a.txt', type: 'text/plain', bytes: Buffer.from('inside') };
     const { threadId, message } = await ask(ann, 'read this', { file });
     expect(message.text).toBe('read this');
-    // Downloads come from a host of their own, which this transport finds on loopback.
+    // Downloads come from a separate host, which this transport redirects to loopback.
     const transport = (url: URL, _signal: AbortSignal, headers: Record<string, string> = {}) =>
       new Promise<IncomingMessage>((resolve, reject) => {
         const { pathname, search } = url;
@@ -124,7 +124,7 @@ describe('the double of the WhatsApp Cloud API, driven by the real adapter', () 
     expect(double.file(sent?.media ?? '')).toMatchObject({ type: 'image/png' });
   });
 
-  it('refuses what is not a template a day after the last message of the person', async () => {
+  it('accepts only templates a day after the last message from the person', async () => {
     const { threadId } = await ask();
     ann.lastWroteAt -= 24 * 60 * 60_000;
     const post = () => adapter.postMessage(threadId, { raw: 'Are you there?' });
@@ -136,7 +136,7 @@ describe('the double of the WhatsApp Cloud API, driven by the real adapter', () 
     expect(texts()).toEqual(['hello', '[reminder]']);
   });
 
-  it('refuses a wrong token, an unknown person, and texts of the wrong length', async () => {
+  it('refuses a wrong token, an unknown person, and texts of invalid length', async () => {
     const { threadId } = await ask();
     const post = (raw: string) => adapter.postMessage(threadId, { raw });
     await expect(post('')).rejects.toMatchObject({ errorCode: 100 });
@@ -157,7 +157,7 @@ describe('the double of the WhatsApp Cloud API, driven by the real adapter', () 
     expect(host.messages).toEqual([]);
   });
 
-  it('repeats what the bot has not accepted', async () => {
+  it('repeats messages that the bot has not accepted', async () => {
     double.deliveries.loseNext();
     await ask(ann, 'lost once');
     double.deliveries.forgetAnswerOfNext();
@@ -166,7 +166,7 @@ describe('the double of the WhatsApp Cloud API, driven by the real adapter', () 
     expect(host.messages).toHaveLength(3);
   });
 
-  it('has faults before and after the effect', async () => {
+  it('injects faults before and after the effect', async () => {
     const { threadId } = await ask();
     const post = (raw: string) => adapter.postMessage(threadId, { raw });
     const route = 'POST /:version/:phone/messages';

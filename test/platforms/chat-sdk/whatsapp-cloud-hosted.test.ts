@@ -9,7 +9,7 @@ afterEach(endHosted);
 const soon = () => AbortSignal.timeout(5_000);
 const nothing: BeforePart = { known: [], uncertainAt: null };
 
-describe('WhatsApp Cloud through its adapter', () => {
+describe('the WhatsApp Cloud adapter', () => {
   it('[F15] [F01] receives texts, captions and replies of people with and without a number', async () => {
     const { double, received, ann } = await cloudScene();
     expect(received[0]).toMatchObject({
@@ -28,7 +28,7 @@ describe('WhatsApp Cloud through its adapter', () => {
     expect(received[3]?.chat.id).toBe(received[1]?.chat.id);
   });
 
-  it('[F10] fetches files within the limit, in another process', async () => {
+  it('[F10] fetches files within the limit, even from another process', async () => {
     const { double, received, ann, again } = await cloudScene();
     const bytes = Buffer.from('inside');
     const file = { name: 'a.txt', type: 'text/plain', bytes };
@@ -40,7 +40,7 @@ describe('WhatsApp Cloud through its adapter', () => {
     await expect(later.files?.fetch(ref, 3, soon())).rejects.toThrow('larger than 3 bytes');
   });
 
-  it('[D04] finds a message whose receipt was lost by the statuses, which another process receives', async () => {
+  it('[D04] finds a message with a lost receipt by its statuses, even from another process', async () => {
     const { adapter, double, part, again, url } = await cloudScene();
     const lost = part('once only');
     double.deliveries.sendTo('http://127.0.0.1:9/');
@@ -57,7 +57,7 @@ describe('WhatsApp Cloud through its adapter', () => {
     );
   });
 
-  it('[D05] tells the owner that a message failed after WhatsApp had taken it', async () => {
+  it('[D05] notifies the owner that a message failed after WhatsApp had accepted it', async () => {
     const { adapter, double, ann, part, notes, logged } = await cloudScene();
     double.refusesLate = true;
     ann.lastWroteAt = 0;
@@ -67,7 +67,7 @@ describe('WhatsApp Cloud through its adapter', () => {
     expect(logged.join()).toContain('could not deliver');
   });
 
-  it('[G05] has at most three buttons, and shows a text without them otherwise', async () => {
+  it('[G05] sends at most three buttons, and otherwise text without buttons', async () => {
     const { adapter, double, part, received, ann } = await cloudScene();
     const button = (n: number) => ({ label: `Choice ${n}`, data: `choice-${n}` });
     const id = (await adapter.send(part('Which?', { buttons: [1, 2, 3].map(button) }), soon()))
@@ -79,7 +79,7 @@ describe('WhatsApp Cloud through its adapter', () => {
     expect(double.messages.at(-1)).toMatchObject({ text: 'Which one?', buttons: [] });
   });
 
-  it('[F12] shows that it is typing, below the last message', async () => {
+  it('[F12] shows a typing indicator below the last message', async () => {
     const { adapter, double, received } = await cloudScene();
     await adapter.typing?.show({ chatId: received[0]?.chat.id ?? '' });
     expect(double.typing).toEqual([received[0]?.messageId]);

@@ -4,7 +4,7 @@ import { rerouteHosts } from './doubles/reroute.ts';
 import { type CloudPerson, WhatsAppCloudDouble } from './doubles/whatsapp-cloud.ts';
 import { alsoEnd, type Hosted, hosted } from './hosted-scene.ts';
 
-/** The adapter of WhatsApp Cloud, the double that it talks to, and a person who has written. */
+/** The WhatsApp Cloud adapter with its double, and a person who has written. */
 export interface CloudScene extends Hosted {
   readonly double: WhatsAppCloudDouble;
   readonly ann: CloudPerson;

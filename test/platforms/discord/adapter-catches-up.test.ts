@@ -14,9 +14,7 @@ const unable = async () => {
   throw new Error('disk full');
 };
 
-/**
- * A bot that has received one message in a channel and one in a direct chat, and is offline now.
- */
+/** An offline bot that has received one message in a channel and one in a direct chat. */
 async function away(): Promise<{ before: Scene; values: AdapterValues; dm: string }> {
   const values = createMemoryValues();
   const before = await scene({ values });
@@ -30,8 +28,8 @@ async function away(): Promise<{ before: Scene; values: AdapterValues; dm: strin
   return { before, values, dm };
 }
 
-describe('[D01] what was said while the Discord bot was away', () => {
-  it('is fetched in order, from channels and direct chats, before new messages', async () => {
+describe('[D01] messages sent while the Discord bot was offline', () => {
+  it('are fetched in order, from channels and direct chats, before new messages', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     for (let n = 1; n <= 150; n += 1)
@@ -51,7 +49,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).not.toContain('before');
   });
 
-  it('is fetched from new threads, posts and channels too', async () => {
+  it('are fetched from new threads, posts and channels too', async () => {
     const { before, values } = await away();
     const { double } = before;
     const forum = double.addChannel(double.guildId, 'help', 'forum');
@@ -68,7 +66,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     });
   });
 
-  it('is fetched from a channel even if nobody had ever written there before, or anywhere', async () => {
+  it('are fetched from a channel even if nobody had written there before', async () => {
     const values = createMemoryValues();
     const before = await scene({ values });
     const { double } = before;
@@ -81,7 +79,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['the first of all']);
   });
 
-  it('is fetched from a new channel even if a later direct message is delivered first', async () => {
+  it('are fetched from a new channel even if a later direct message is delivered first', async () => {
     const { before, values } = await away();
     const { double } = before;
     const other = double.addChannel(double.guildId, 'other');
@@ -93,7 +91,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['hello?', 'new channel']);
   });
 
-  it('is fetched from direct chats in which nothing was ever said before', async () => {
+  it('are fetched from direct chats without earlier messages', async () => {
     const { before, values } = await away();
     const { double } = before;
     const [first, second] = ['200000000000000601', '200000000000000602'].map(double.dmWith);
@@ -105,12 +103,12 @@ describe('[D01] what was said while the Discord bot was away', () => {
     double.say({ channel: first ?? '', text: 'now' });
     await double.waitFor(() => ['now', 'me too'].every((text) => texts(after).includes(text)));
     const heard = after.received.filter(({ chat }) => chat.id === first);
-    // Both sessions may deliver the newest one; the inbox recognizes the duplicate.
+    // Both sessions may deliver the newest message, and the inbox recognizes the duplicate.
     expect([...new Set(heard.map(({ text }) => text))]).toEqual(['hello?', 'anyone?', 'now']);
     expect(heard[0]?.chat.type).toBe('direct');
   });
 
-  it('is fetched from new direct chats even if the new session is faster than the resumed one', async () => {
+  it('are fetched from new direct chats even if the new session is faster than the resumed one', async () => {
     const { before, values } = await away();
     const { double } = before;
     const dm = double.dmWith('200000000000000601');
@@ -131,7 +129,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     await double.waitFor(() => texts(next).includes('now'));
   });
 
-  it('is fetched from new direct chats again when it could not be stored before a stop', async () => {
+  it('are fetched from new direct chats again when they could not be stored before a stop', async () => {
     const { before, values } = await away();
     const { double } = before;
     double.say({ channel: double.dmWith('200000000000000601'), text: 'hello?' });
@@ -145,7 +143,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['hello?']);
   });
 
-  it('is not requested when there is nothing new, nor when nobody is served', async () => {
+  it('are not requested when there are none, or when nobody is served', async () => {
     const values = createMemoryValues();
     const before = await scene({
       values,
@@ -162,9 +160,9 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(double.calls(`GET /channels/${double.channelId}/messages`)).toEqual([]);
   });
 
-  // These run concurrently, because discord.js waits five seconds before it identifies a second
-  // time.
-  it('is fetched after a session that could not be resumed', async () => {
+  // These tests run concurrently, because discord.js waits five seconds before it identifies a
+  // second time.
+  it('are fetched after a session that could not be resumed', async () => {
     const faults: GatewayFault[][] = [
       [{ kind: 'invalid-session', resumable: false }],
       [{ kind: 'forget-sessions' }, { kind: 'drop' }],
@@ -186,7 +184,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(await Promise.all(heard)).toEqual([all, all, all]);
   });
 
-  it('is requested again when Discord does not answer, and given up when the bot may not read', async () => {
+  it('are requested again when Discord does not respond, but not when the bot lacks permission to read', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     double.say({ channel: double.channelId, from: ANN, text: 'missed' });
@@ -200,7 +198,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(after.logged.join()).toContain('channel cannot be read');
   });
 
-  it('is fetched after the next start when it could not be stored before a stop', async () => {
+  it('are fetched after the next start when they could not be stored before a stop', async () => {
     const values = createMemoryValues();
     const before = await scene({
       values,
@@ -221,7 +219,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['second', 'third']);
   });
 
-  it('is fetched even if the database was unavailable at the start', async () => {
+  it('are fetched even if the database was unavailable at the start', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     double.say({ channel: dm, text: 'missed, alone' });
@@ -240,7 +238,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['missed, alone']);
   });
 
-  it('is fetched from a new channel even if a newer message of another channel was stored first', async () => {
+  it('are fetched from a new channel even if a newer message in another channel was stored first', async () => {
     const { before, values } = await away();
     const { double } = before;
     const other = double.addChannel(double.guildId, 'other');
@@ -264,7 +262,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['not stored']);
   });
 
-  it('[D02] comes before what a later session delivers again, even if it could not be stored before a stop', async () => {
+  it('[D02] missed messages come before redelivered ones of a later session, even if they could not be stored before a stop', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     double.say({ channel: dm, text: 'first' });

@@ -11,7 +11,7 @@ const COMMANDS: CommandInfo[] = [
 ];
 const menuWritten = ({ double }: Scene) => double.calls(`PUT /applications/`);
 
-/** A wait that never ends, so that storing counts as quick however busy the machine is. */
+/** A wait that never ends, so that storing counts as fast even on a busy machine. */
 const forEver = (_ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 const notAtAll = async () => {};
@@ -78,7 +78,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(double.interaction(more).ephemeral).toEqual([]);
   });
 
-  it('are answered only to the person when the command is private', async () => {
+  it('are answered privately when the command is private', async () => {
     const here = await withMenu();
     const { double } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'status' });
@@ -110,7 +110,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(before, double.channelId)).toEqual(['A fresh start']);
   });
 
-  it("are answered after Discord's time limit: privately in the direct chat, or not at all", async () => {
+  it("are answered after Discord's time limit in the direct chat if private, and otherwise not answered", async () => {
     let now = Date.now();
     const here = await withMenu({ double: { clock: () => now } });
     const { double } = here;
@@ -121,7 +121,7 @@ describe('[F09] slash commands on Discord', () => {
     await here.answers(alone, 'I am well');
     await here.answers(open, 'A fresh start', { idempotencyKey: 'other' });
     expect(shownIn(here, double.dmWith(ANN))).toEqual(['I am well']);
-    // Without its token nobody can remove "thinking".
+    // Nobody can remove "thinking" without the token of the interaction.
     expect(shownIn(here, double.channelId)).toEqual(['', 'A fresh start']);
     double.closeDms(ANN);
     const late = here.answers(alone, 'again', { idempotencyKey: 'third' });
@@ -167,7 +167,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(await answered(here, id)).toEqual(["I'm not allowed to do that here: a stranger."]);
   });
 
-  it('report when they could not be stored, since Discord delivers them only once', async () => {
+  it('report that they could not be stored, since Discord delivers them only once', async () => {
     const here = await withMenu({ receive: async () => Promise.reject(new Error('disk full')) });
     const id = here.double.slash({ channel: here.double.channelId, from: ANN, name: 'new' });
     expect((await answered(here, id)).join()).toContain('Please try again');
@@ -220,7 +220,7 @@ describe('buttons on Discord', () => {
       addressed: true,
     });
     await here.double.waitFor(() => here.double.calls('POST /interactions/').length > 0);
-    // The press shows nothing but the answer.
+    // The press shows only the answer.
     expect(here.double.calls('POST /interactions/')).toMatchObject([{ body: { type: 6 } }]);
   });
 
@@ -229,7 +229,7 @@ describe('buttons on Discord', () => {
     ['decided, but slowly', notAtAll, { settled: true } as const, 0],
     ['declined', forEver, { declined: 'That is for my owner.' }, 1],
     ['not decided', forEver, {}, 1],
-  ])('[G05] are removed once the question is decided: %s', async (_how, wait, outcome, rows) => {
+  ])('[G05] are removed once the request is decided: %s', async (_how, wait, outcome, rows) => {
     const { here, message, press } = await withButtons({
       wait,
       receive: async () => ({ kind: 'command', name: 'approve', ...outcome }),
@@ -242,7 +242,7 @@ describe('buttons on Discord', () => {
     expect(shown()).toMatchObject({ content: 'May I?' });
   });
 
-  it('tell people who may not press them', async () => {
+  it('tell people that they may not press them', async () => {
     const { here, press } = await withButtons({
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });

@@ -17,7 +17,7 @@ describe('the Discord adapter', () => {
     expect(states).toEqual([{ kind: 'starting' }, { kind: 'connected', as: '@parley-test' }]);
   });
 
-  it('gives up on an invalid token after one attempt, and says how to get a new one', async () => {
+  it('stops after one attempt with an invalid token, and says how to get a new one', async () => {
     const { double, adapter, states } = await scene({ settings: { token: 'wrong.token.here' } });
     await adapter.start();
     const failed = await double.waitFor(() => states.find(({ kind }) => kind === 'failed'));
@@ -35,7 +35,7 @@ describe('the Discord adapter', () => {
     expect(double.calls('GET /gateway/bot')).toHaveLength(1);
   });
 
-  it('connects without that intent when the settings say so, and still reads messages addressed to it', async () => {
+  it('connects without that intent if the settings allow it, and still reads messages addressed to it', async () => {
     const scene1 = await scene({
       double: { portalIntents: 0 },
       settings: { messageContent: false },
@@ -59,7 +59,7 @@ describe('the Discord adapter', () => {
     expect(here.notes).toEqual([expect.stringMatching(/^no content \d{4}-\d\d-\d\d$/)]);
   });
 
-  it('connects later when no logins are left for today', async () => {
+  it('connects later when the daily login limit is reached', async () => {
     const { double, adapter, states, waits } = await scene({ double: { sessionStarts: 0 } });
     await adapter.start();
     await double.waitFor(() => waits.length > 0);
@@ -68,7 +68,7 @@ describe('the Discord adapter', () => {
   });
 
   it('connects as soon as Discord can be reached', async () => {
-    // A port on which nothing listens any more.
+    // A port on which no server listens.
     const closed = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => closed.once('listening', resolve));
     const address = closed.address();
@@ -122,7 +122,7 @@ describe('the Discord adapter', () => {
     expect(scene1.double.gateway().identifies).toBe(1);
   });
 
-  it('connects with as many shards as the settings say', async () => {
+  it('connects with the number of shards in the settings', async () => {
     const { double, connect } = await scene({ settings: { shards: 2 } });
     await connect();
     expect(double.gateway()).toMatchObject({ identifies: 2, connections: 2 });

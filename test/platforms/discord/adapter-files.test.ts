@@ -17,7 +17,7 @@ async function refOf(here: Scene, name = 'note.txt', type = 'text/plain'): Promi
 const text = (data: Uint8Array | undefined) => new TextDecoder().decode(data);
 
 describe('[F10] files that people send on Discord', () => {
-  it('come with kind, name, type and size', async () => {
+  it('arrive with kind, name, type and size', async () => {
     const here = await scene();
     await here.connect();
     const files = [
@@ -62,7 +62,7 @@ describe('[F10] files that people send on Discord', () => {
     expect(await failureOf(Promise.resolve(gone))).toEqual({ kind: 'gone' });
   });
 
-  it('are never downloaded from elsewhere, whatever a reference says', async () => {
+  it('are only downloaded from Discord, whatever a reference contains', async () => {
     const asked: string[] = [];
     const other = createServer((request, response) => {
       asked.push(request.url ?? '');

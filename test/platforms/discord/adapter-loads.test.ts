@@ -63,7 +63,7 @@ describe('discord.js', () => {
     ['', undefined],
     [', even if nobody answers any more', { kind: 'freeze' } as const],
   ])(
-    '[D11] leaves nothing open after a stop%s, so that the process ends on its own',
+    '[D11] leaves nothing open after a stop%s, so that the process exits by itself',
     async (_, fault) => {
       const { double } = await scene();
       const child = spawn(
@@ -79,7 +79,7 @@ describe('discord.js', () => {
         { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] },
       );
       const ended = once(child, 'exit');
-      // discord.js itself would wait half a minute for an answer.
+      // discord.js would wait half a minute for an answer.
       const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
       const spoke = once(child.stdout, 'data').then(() => true);
       expect(await Promise.race([spoke, ended.then(() => false)])).toBe(true);

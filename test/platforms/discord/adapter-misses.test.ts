@@ -11,7 +11,7 @@ const texts = ({ received }: Scene) => received.map(({ text }) => text);
 const numbered = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => `missed ${first + n}`);
 
-/** A bot that has received one message in a channel and is offline now. */
+/** An offline bot that has received one message in a channel. */
 async function away(): Promise<{ double: Scene['double']; values: AdapterValues }> {
   const values = createMemoryValues();
   const before = await scene({ values });
@@ -31,7 +31,7 @@ describe('[D01] [D07] a Discord channel with more missed messages than are fetch
     { missed: 400, skipped: 100 },
     { missed: 650, skipped: 350 },
   ])(
-    'of $missed the newest 300 are passed on in order, before new messages',
+    'passes on the newest 300 of $missed messages in order, before new messages',
     async ({ missed, skipped }) => {
       const { double, values } = await away();
       for (const text of numbered(1, missed))
@@ -52,7 +52,7 @@ describe('[D01] [D07] a Discord channel with more missed messages than are fetch
     },
   );
 
-  it('an invalid missed message is skipped alone', async () => {
+  it('skips only the invalid one among missed messages', async () => {
     const { double, values } = await away();
     for (const text of ['first', 'broken', 'third'])
       double.say({ channel: double.channelId, from: ANN, text });
@@ -71,7 +71,7 @@ describe('[D01] [D07] a Discord channel with more missed messages than are fetch
   });
 });
 
-describe('[D01] first direct messages while the Discord bot was away', () => {
+describe('[D01] first direct messages while the Discord bot was offline', () => {
   it('arrive even if Discord resumes the earlier session long after the restart', async () => {
     const { double, values } = await away();
     double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
@@ -96,7 +96,7 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     expect(after.notes).toEqual([]);
   });
 
-  it('arrive in the next process when this one stopped before Discord resumed the session', async () => {
+  it('arrive in the next process when this process stopped before Discord resumed the session', async () => {
     const { double, values } = await away();
     double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
     double.fault({ kind: 'hold-resumes' });
@@ -125,12 +125,12 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     expect(texts(after)).toEqual(['hello?', 'anyone?']);
   });
 
-  it("of a lost session arrive with the person's next message, even after another restart, and the owner is notified once", async () => {
+  it('from a lost session arrive with the next message of the person, even after another restart, and the owner is notified once', async () => {
     const { double, values } = await away();
     await comeAgain(double, values);
   });
 
-  it("of a lost session arrive with the person's next message, even if the bot had never received anything", async () => {
+  it('from a lost session arrive with the next message of the person, even if the bot had never received a message', async () => {
     const values = createMemoryValues();
     const before = await scene({ values });
     await before.connect();
@@ -163,7 +163,7 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     expect(texts(next)).toEqual(['me too', 'still there?']);
   }
 
-  it("of a session lost within one process arrive with the person's next message", async () => {
+  it('from a session lost within one process arrive with the next message of the person', async () => {
     const here = await scene();
     const { double } = here;
     await here.connect();

@@ -22,7 +22,7 @@ async function connected(wishes: Parameters<typeof scene>[0] = {}): Promise<Scen
 const shownIn = ({ double }: Scene, channel: string) =>
   double.conversation(channel).map(({ visible }) => visible);
 
-/** Settings under which the first message of a forum post is answered. */
+/** Settings with which the first message of a forum post is answered. */
 const SETTINGS = ['never', 'per-conversation'] as const;
 
 describe.each(SETTINGS)('the first message of a forum post, with threads: %s', (threads) => {
@@ -51,7 +51,7 @@ describe.each(SETTINGS)('the first message of a forum post, with threads: %s', (
     expect(double.calls(`POST /channels/${post}/typing`)).toHaveLength(1);
   });
 
-  it('[F12] gets reactions there, and the answer grows there', async () => {
+  it('[F12] gets reactions and a streamed answer in the post', async () => {
     const { here, double, forum, post } = await posted();
     const address = { chatId: forum, threadId: post };
     await here.adapter.messages?.react?.(address, post, '👍');
@@ -72,15 +72,15 @@ describe('an answer in a thread that Discord has not listed yet', () => {
     const post = double.thread({ channel: forum, name: 'How?', from: ANN, text: 'Like this?' });
     await here.hears(1);
     await here.adapter.stop();
-    // It sends without a connection, so it has no cached channels.
+    // The adapter sends without a connection, so it has no cached channels.
     const after = await scene({ on: double, heard: here.received });
     await after.answers(post, 'Yes');
     expect(shownIn(after, post)).toEqual(['Like this?', 'Yes']);
   });
 });
 
-describe('a button below a message that one person sees', () => {
-  it('[F18] [G05] is answered to that person alone', async () => {
+describe('a button below a message visible to one person', () => {
+  it('[F18] [G05] is answered to that person only', async () => {
     const here = await connected();
     const { double } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'status' });
@@ -113,7 +113,7 @@ describe('a button below a message that one person sees', () => {
   });
 });
 
-describe('a command in a channel of a server in which the bot may not write', () => {
+describe('a command in a server channel where the bot may not write', () => {
   it.each(['send', 'view'] as const)(
     '[F11] is answered completely through the interaction: %s',
     async (permission) => {
@@ -132,7 +132,7 @@ describe('a command in a channel of a server in which the bot may not write', ()
 });
 
 describe("an answer to a command after Discord's time limit", () => {
-  it('[F11] [G05] is sent through the press that it has waited for, if the bot cannot write', async () => {
+  it('[F11] [G05] is sent through the button press it has waited for, if the bot cannot write', async () => {
     let now = Date.now();
     const here = await connected({ double: { clock: () => now } });
     const { double } = here;
@@ -151,7 +151,7 @@ describe("an answer to a command after Discord's time limit", () => {
 });
 
 describe('the first answer to a command', () => {
-  it('[D04] is not sent again after a restart because of a blank at its end', async () => {
+  it('[D04] is not sent again after a restart because of trailing white space', async () => {
     const here = await connected();
     const { double } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'status' });
@@ -193,7 +193,7 @@ describe('an interaction that starts nothing', () => {
     expect(here.received).toEqual([]);
   });
 
-  it('[F16] is not one whose text is below a subcommand, as in an earlier menu', async () => {
+  it('[F16] is not recorded if its text is below a subcommand, as in an earlier menu', async () => {
     const here = await connected();
     const { double } = here;
     const options = [

@@ -24,7 +24,7 @@ const DECISION: Button[] = [
 interface Question {
   readonly here: Scene;
   readonly message: string;
-  /** The current components of the question, nested ones included. */
+  /** The current components of the question, including nested ones. */
   components(): readonly Record<string, unknown>[];
 }
 
@@ -53,13 +53,16 @@ function flat(components: unknown): readonly Record<string, unknown>[] {
 const settles = async () => ({ kind: 'command', name: 'answer', settled: true }) as const;
 
 describe('[F18] a question with many choices on Discord', () => {
-  it.each([6, 7, 24, 25])('has a menu of %i, and its other buttons below', async (count) => {
-    const { components } = await asked([...choices(count), ANSWER, SKIP]);
-    const menu = components().find(({ type }) => type === 3);
-    expect(menu?.options).toHaveLength(count);
-    const labels = components().flatMap(({ type, label }) => (type === 2 ? [label] : []));
-    expect(labels).toEqual(['Answer…', 'Skip']);
-  });
+  it.each([6, 7, 24, 25])(
+    'has a menu of %i choices, with the other buttons below',
+    async (count) => {
+      const { components } = await asked([...choices(count), ANSWER, SKIP]);
+      const menu = components().find(({ type }) => type === 3);
+      expect(menu?.options).toHaveLength(count);
+      const labels = components().flatMap(({ type, label }) => (type === 2 ? [label] : []));
+      expect(labels).toEqual(['Answer…', 'Skip']);
+    },
+  );
 
   it.each([1, 2, 5])('has buttons if they fit in one row: %i', async (count) => {
     const { components } = await asked([...choices(count), SKIP]);
@@ -124,7 +127,7 @@ describe('[F18] a text answer to a question on Discord', () => {
     return { ...question, press };
   }
 
-  it('is written into a form, which is the first answer to the press', async () => {
+  it('is entered in a form, which is the first response to the press', async () => {
     const { here, press } = await opened();
     expect(here.double.interaction(press).modal).toMatchObject({
       title: 'Your answer',
@@ -134,7 +137,7 @@ describe('[F18] a text answer to a question on Discord', () => {
     expect(here.received).toEqual([]);
   });
 
-  it('[G05] is the answer of that person to that question alone', async () => {
+  it('[G05] only counts as the answer of that person to that question', async () => {
     const { here, press, message, components } = await opened({ receive: settles });
     const { double } = here;
     const words = 'neither,\nbut **tea** instead';
@@ -159,15 +162,18 @@ describe('[F18] a text answer to a question on Discord', () => {
       "I'm not allowed to do that here: a stranger.",
     ],
     ['not stored', null, 'Please try again'],
-  ] as const)('are answered only to that person when they are %s', async (_how, outcome, shown) => {
-    const { here, press } = await opened({
-      receive: async () => outcome ?? Promise.reject(new Error('disk full')),
-    });
-    const { double } = here;
-    const id = double.submit({ interaction: press, values: { words: 'tea' } });
-    await double.waitFor(() => double.interaction(id).ephemeral.length > 0);
-    expect(double.interaction(id).ephemeral.at(-1)?.visible).toContain(shown);
-  });
+  ] as const)(
+    'is confirmed only to that person when the answers are %s',
+    async (_how, outcome, shown) => {
+      const { here, press } = await opened({
+        receive: async () => outcome ?? Promise.reject(new Error('disk full')),
+      });
+      const { double } = here;
+      const id = double.submit({ interaction: press, values: { words: 'tea' } });
+      await double.waitFor(() => double.interaction(id).ephemeral.length > 0);
+      expect(double.interaction(id).ephemeral.at(-1)?.visible).toContain(shown);
+    },
+  );
 
   it('is acknowledged in time even if storing takes long', async () => {
     const { promise: stored, resolve } =
@@ -188,7 +194,7 @@ describe('[F18] a text answer to a question on Discord', () => {
 describe('[F18] [G05] an approval on Discord', () => {
   const CALL = 'May I use `exec` with this?\n\n```\ncommand: "rm -r build"\n```';
 
-  it('is a card with its whole text and green and red buttons', async () => {
+  it('is a card with its complete text and green and red buttons', async () => {
     const { here, message, components } = await asked(DECISION, {}, CALL);
     const shown = here.double.conversation(here.double.channelId)[0];
     expect(shown).toMatchObject({ id: message, content: '' });
@@ -202,7 +208,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     ]);
   });
 
-  it('keeps its text once it is decided, and loses its buttons', async () => {
+  it('keeps its text and loses its buttons once it is decided', async () => {
     const { here, message, components } = await asked(DECISION, { receive: settles }, CALL);
     const { double } = here;
     const use = { channel: double.channelId, from: ANN, message };
@@ -248,7 +254,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     ]);
   });
 
-  it('is one message however often its part is sent', async () => {
+  it('is one message, however often its part is sent', async () => {
     const { here, message } = await asked(DECISION, {}, CALL);
     const { double, adapter } = here;
     const again = part(double.channelId, CALL, { buttons: DECISION, turnId: null, index: null });
@@ -256,7 +262,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     expect(double.conversation(double.channelId)).toHaveLength(1);
   });
 
-  it('[D04] replaces "thinking", even for the next process that sends it again', async () => {
+  it('[D04] replaces "thinking", even if the next process sends it again', async () => {
     const before = await scene({ commands: COMMANDS });
     await before.connect();
     const { double } = before;
@@ -273,7 +279,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     expect(shown.map(({ message }) => flat(message.components).length)).toEqual([5]);
   });
 
-  it('can be changed into a text, which stays a card', async () => {
+  it('can be edited to a text, which remains a card', async () => {
     const { here, message, components } = await asked(DECISION, {}, CALL);
     const { adapter, double } = here;
     const address = { chatId: double.channelId };

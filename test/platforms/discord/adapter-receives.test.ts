@@ -46,7 +46,7 @@ describe('the Discord adapter receives', () => {
     double.say({ channel: thread, from: ANN, text: 'in a thread' });
     const post = double.thread({ channel: forum, name: 'broken', from: ANN, text: 'first' });
     await hears(2);
-    // The line "started a thread" in the parent channel is nobody's message.
+    // The line "started a thread" in the parent channel has no author.
     expect(received.map(({ chat, text }) => [chat, text])).toEqual([
       [
         {
@@ -61,7 +61,7 @@ describe('the Discord adapter receives', () => {
     ]);
   });
 
-  it('[F06] whether the bot is addressed: by name, by a reply to the bot, not by a reply to others or @everyone', async () => {
+  it('[F06] whether the bot is addressed: by name or by a reply to the bot, but not by a reply to others or @everyone', async () => {
     const { double, connect, hears, received, adapter } = await scene();
     await connect();
     const say = (text: string, replyTo?: string) =>
@@ -99,7 +99,7 @@ describe('the Discord adapter receives', () => {
     });
   });
 
-  it('[F07] bots and webhooks as such, and none of its own messages', async () => {
+  it('[F07] bots and webhooks as such, but not its own messages', async () => {
     const { double, connect, hears, received, adapter } = await scene();
     await connect();
     await adapter.send(part(double.channelId, 'mine'), noSignal());
@@ -131,7 +131,7 @@ describe('the Discord adapter receives', () => {
     expect(await after.senders[0]?.roles?.(noSignal())).toEqual([double.moderatorRoleId]);
   });
 
-  it('[F06] what was said before, once for each channel and thread, if the settings ask for it', async () => {
+  it('[F06] earlier messages, once for each channel and thread, if the settings ask for them', async () => {
     const { double, connect, hears, senders } = await scene({ settings: { history: 2 } });
     const { channelId, me } = double;
     for (const text of ['zero', 'one', 'two']) double.say({ channel: channelId, from: BEN, text });
@@ -153,7 +153,7 @@ describe('the Discord adapter receives', () => {
     expect(offered).toEqual([false, true, true, false]);
   });
 
-  it('[F06] the current reactions of people, and none of its own', async () => {
+  it('[F06] the current reactions of people, but not its own', async () => {
     const { double, connect, adapter, reactions } = await scene();
     await connect();
     const { channelId } = double;
@@ -202,7 +202,7 @@ describe('the Discord adapter receives', () => {
     expect(double.calls(`GET /users/${ANN}`)).toHaveLength(1);
   });
 
-  it('edits and deletions by people as changes of what they wrote', async () => {
+  it('edits and deletions by people as changes of their messages', async () => {
     const { double, connect, hears, revised } = await scene();
     await connect();
     const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
@@ -217,7 +217,7 @@ describe('the Discord adapter receives', () => {
     ]);
   });
 
-  it('[D01] what could not be stored, again and before later messages', async () => {
+  it('[D01] messages that could not be stored, again and before later messages', async () => {
     let broken = 2;
     const { double, connect, hears, received, waits } = await scene({
       receive: async (message) => {

@@ -13,14 +13,14 @@ export const ANN = '200000000000000501';
 
 const cleanUp: (() => Promise<void>)[] = [];
 
-/** The adapter, the double it talks to, and everything the adapter reported to the core. */
+/** The adapter, its double, and all reports of the adapter to the core. */
 export interface Scene extends Told {
   readonly double: DiscordDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
   /** Starts the adapter and waits until it is connected. */
   connect(): Promise<void>;
-  /** Sends a part as the answer to the message received under this id. */
+  /** Sends a part as the answer to the received message with this id. */
   answers(id: string, text: string, more?: Partial<Omit<OutboundPart, 'route'>>): Promise<Receipt>;
   /** Waits until this many messages have arrived, and returns the last of them. */
   hears(count: number): Promise<InboundMessage>;
@@ -33,7 +33,7 @@ export interface Wishes extends CoreWishes {
   /** An existing double, for a second start. */
   readonly on?: DiscordDouble;
   readonly wait?: ChannelEnv['wait'];
-  /** What an earlier start has received. */
+  /** Data received by an earlier start. */
   readonly heard?: readonly InboundMessage[];
 }
 
@@ -80,7 +80,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   };
 }
 
-/** Long enough that a call to the double on the same machine finishes first. */
+/** Long enough that a call to the local double finishes first. */
 function shortly(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, 50);
@@ -97,7 +97,7 @@ async function startDouble(options: DiscordDoubleOptions = {}): Promise<DiscordD
   return double;
 }
 
-/** Ends everything that `scene` started: adapters first, then doubles. */
+/** Closes everything that `scene` started: adapters first, then doubles. */
 export async function endScenes(): Promise<void> {
   for (const close of cleanUp.splice(0).reverse()) await close();
 }

@@ -11,7 +11,7 @@ afterEach(endScenes);
 const bodyOf = (call: { readonly body: unknown } | undefined) => call?.body;
 
 describe('the Discord adapter sends', () => {
-  it('[F11] to channel and thread, quoting the question, notifying nobody, with its key', async () => {
+  it('[F11] to a channel and a thread, quoting the question, without pings, and with its key', async () => {
     const { double, adapter } = await scene();
     const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
     const question = double.say({ channel: thread, from: ANN, text: 'q' });
@@ -35,7 +35,7 @@ describe('the Discord adapter sends', () => {
     });
   });
 
-  it('an answer in parts, of which the first quotes the question', async () => {
+  it('an answer in parts, only the first of which quotes the question', async () => {
     const { double, adapter } = await scene();
     const question = double.say({ channel: double.channelId, from: ANN, text: 'q' });
     for (const index of [0, 1]) {
@@ -74,17 +74,20 @@ describe('the Discord adapter sends', () => {
     [{ kind: 'garbage', after: true }, 'unknown-outcome'],
     [{ kind: 'status', status: 500, after: true }, 'unknown-outcome'],
     [{ kind: 'status', status: 502 }, 'unknown-outcome'],
-  ])('[D04] once after %o, when the core repeats it: one call each', async (fault, kind) => {
-    const { double, adapter } = await scene();
-    double.fault(fault);
-    const once = part(double.channelId, 'a');
-    expect(await failureOf(adapter.send(once, noSignal()))).toEqual({ kind });
-    expect(double.calls('POST /channels/')).toHaveLength(1);
-    await adapter.send(once, noSignal());
-    expect(double.conversation(double.channelId)).toHaveLength(1);
-  });
+  ])(
+    '[D04] once after %o, when the core repeats the part, with one call each',
+    async (fault, kind) => {
+      const { double, adapter } = await scene();
+      double.fault(fault);
+      const once = part(double.channelId, 'a');
+      expect(await failureOf(adapter.send(once, noSignal()))).toEqual({ kind });
+      expect(double.calls('POST /channels/')).toHaveLength(1);
+      await adapter.send(once, noSignal());
+      expect(double.conversation(double.channelId)).toHaveLength(1);
+    },
+  );
 
-  it('[D05] nothing while Discord cannot be reached, and says so', async () => {
+  it('[D05] nothing while Discord cannot be reached, and reports that', async () => {
     const { double, adapter } = await scene();
     await double.close();
     expect(await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()))).toEqual({
@@ -93,7 +96,7 @@ describe('the Discord adapter sends', () => {
     });
   });
 
-  it('[D04] with an unknown outcome when it is aborted halfway, and not at all when aborted before', async () => {
+  it('[D04] with an unknown outcome when it is aborted halfway, and not when aborted before', async () => {
     const { double, adapter } = await scene();
     double.fault({ kind: 'hang' });
     const calling = new AbortController();
@@ -116,20 +119,20 @@ describe('the Discord adapter sends', () => {
     [400, 160005, 'forbidden'],
     [401, 0, 'transient'],
   ])(
-    '[D05] nothing again that Discord refuses: %i with %i means %s',
+    '[D05] no part again that Discord has refused: %i with %i means %s',
     async (status, code, kind) => {
       const { double, adapter } = await scene();
       double.fault({ kind: 'refuse', status, code, message: 'No' });
       expect(await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()))).toEqual({
         kind,
       });
-      // This works even after a 401, which makes discord.js forget the token.
+      // Sending works even after a 401, which makes discord.js forget the token.
       await adapter.send(part(double.channelId, 'b'), noSignal());
       expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'b' }]);
     },
   );
 
-  it('[D05] nothing into channels that are closed to it, and says how to open them', async () => {
+  it('[D05] nothing to closed channels, and reports how to open them', async () => {
     const { double, adapter } = await scene();
     double.deny(double.channelId, 'send');
     const sending = adapter.send(part(double.channelId, 'a'), noSignal());
@@ -142,7 +145,7 @@ describe('the Discord adapter sends', () => {
     expect(gone).toEqual({ kind: 'gone' });
   });
 
-  it('[D05] nothing that is too long or too large, and says so', async () => {
+  it('[D05] nothing that is too long or too large, and reports that', async () => {
     const { double, adapter } = await scene();
     const long = adapter.send(part(double.channelId, 'x'.repeat(2_001)), noSignal());
     expect(await failureOf(long)).toEqual({ kind: 'refused' });
@@ -157,7 +160,7 @@ describe('the Discord adapter sends', () => {
   it.each([
     [false, 'chat'],
     [true, 'account'],
-  ])('[D05] later, when it has to wait long (for all: %s)', async (global, scope) => {
+  ])('[D05] later, when the wait is long (for all: %s)', async (global, scope) => {
     const { double, adapter } = await scene();
     double.fault({ kind: 'rate-limit', retryAfterMs: 60_000, global });
     const failure = await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()));
@@ -165,7 +168,7 @@ describe('the Discord adapter sends', () => {
     expect(failure).toMatchObject({ retryAfterMs: expect.closeTo(60_000, -3) });
   });
 
-  it('[D05] without extra delay in a full channel when the clock of this machine is set back', async () => {
+  it('[D05] without extra delay in a full channel when the local clock is set back', async () => {
     const { now } = Date;
     const { double, adapter } = await scene({
       double: { limits: REAL_LIMITS, clock: () => now() },
@@ -181,7 +184,7 @@ describe('the Discord adapter sends', () => {
     expect(double.sends()).toHaveLength(6);
   });
 
-  it('[D05] six messages in a row within the limits of a channel, in order and without a refusal', async () => {
+  it('[D05] six messages in a row within the rate limit of a channel, in order and without a refusal', async () => {
     const { double, adapter } = await scene({ double: { limits: REAL_LIMITS } });
     for (let n = 1; n <= 6; n += 1) {
       const more = { id: `part_${n}`, idempotencyKey: `key ${n}`, index: n };
@@ -233,7 +236,7 @@ describe('the Discord adapter sends', () => {
     await rm(path);
   });
 
-  it('[F12] typing, edits, deletions and reactions, each a ChannelError when refused', async () => {
+  it('[F12] typing, edits, deletions and reactions, and reports each refusal as a ChannelError', async () => {
     const { double, adapter } = await scene();
     const here = { chatId: double.channelId };
     const said = double.say({ channel: double.channelId, from: ANN, text: 'q' });

@@ -9,7 +9,7 @@ afterEach(endScenes);
 
 const POLL = { poll: { question: 'Tea?', answers: ['Yes', 'No'] } };
 
-/** A reply as the gateway sends it when it has not looked up the answered message. */
+/** A reply as the gateway sends it without having looked up the answered message. */
 function replyTo({ double }: Scene, messageId: string, more: object = {}) {
   const { channelId, guildId } = double;
   const data = {
@@ -26,8 +26,8 @@ function replyTo({ double }: Scene, messageId: string, more: object = {}) {
   double.event('MESSAGE_CREATE', data, guildId);
 }
 
-describe('[F16] what people show on Discord', () => {
-  it('arrives separately from their own text', async () => {
+describe('[F16] shared content on Discord', () => {
+  it('arrives separately from the text of the sender', async () => {
     const here = await scene();
     await here.connect();
     const { double, hears } = here;
@@ -56,7 +56,7 @@ describe('[F16] what people show on Discord', () => {
     expect(double.calls(`GET /channels/${double.channelId}/messages/${id}`)).toHaveLength(1);
   });
 
-  it('is not requested when it was deleted, and a reply arrives even if it cannot be read', async () => {
+  it('is not requested when it was deleted, and a reply arrives even if the message cannot be read', async () => {
     const here = await scene();
     await here.connect();
     const { double, hears } = here;
@@ -70,7 +70,7 @@ describe('[F16] what people show on Discord', () => {
     expect((await hears(3)).replyTo).toEqual({ messageId: id });
   });
 
-  it('is recorded and starts nothing when Discord itself wrote it', async () => {
+  it('is recorded and starts no turn when Discord itself wrote it', async () => {
     const here = await scene();
     await here.connect();
     const { double, hears, ignored, received } = here;

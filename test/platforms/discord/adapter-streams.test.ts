@@ -41,7 +41,7 @@ async function finish({ adapter, double }: Scene, text: string): Promise<string[
   return ids;
 }
 
-describe('[F12] a growing answer on Discord', () => {
+describe('[F12] a streamed answer on Discord', () => {
   it('is one message that is edited, quotes the question and becomes the finished answer', async () => {
     const here = await scene();
     const question = here.double.say({ channel: here.double.channelId, from: ANN, text: 'q' });
@@ -57,7 +57,7 @@ describe('[F12] a growing answer on Discord', () => {
     expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message', 'edit', 'edit']);
   });
 
-  it('takes one request when it arrives complete', async () => {
+  it('needs one request when it arrives complete', async () => {
     const here = await scene();
     await grow(here, START);
     const [id] = await finish(here, START);
@@ -65,7 +65,7 @@ describe('[F12] a growing answer on Discord', () => {
     expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message']);
   });
 
-  it('spans several messages, with one edit at a time, and none is lost or shown twice', async () => {
+  it('spans several messages with one edit at a time, and none is lost or duplicated', async () => {
     const here = await scene();
     const { double } = here;
     for (let length = 200; length < LONG.length; length += 700) {
@@ -104,7 +104,7 @@ describe('[F12] a growing answer on Discord', () => {
     expect(visible(after)).toEqual(['all of it']);
   });
 
-  it('[D04] leaves nothing of a first run of the turn if the second produces less', async () => {
+  it('[D04] leaves no remains of a first run of the turn if the second run produces less', async () => {
     const values = createMemoryValues();
     const before = await scene({ values });
     await grow(before, LONG);
@@ -115,7 +115,7 @@ describe('[F12] a growing answer on Discord', () => {
     expect(visible(after)).toEqual(['all of it']);
   });
 
-  it('[D04] leaves nothing even if it is unknown whether the last message of the first run arrived', async () => {
+  it('[D04] leaves no remains even if it is unknown whether the last message of the first run arrived', async () => {
     const values = createMemoryValues();
     const before = await scene({ values });
     await grow(before, START);
@@ -128,7 +128,7 @@ describe('[F12] a growing answer on Discord', () => {
     expect(visible(after)).toEqual(['all of it']);
   });
 
-  it('is not shown when it is short, but sent as one message', async () => {
+  it('is sent as one message without drafts when it is short', async () => {
     const here = await scene();
     await grow(here, 'Yes, it');
     expect(visible(here)).toEqual([]);
@@ -136,7 +136,7 @@ describe('[F12] a growing answer on Discord', () => {
     expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message']);
   });
 
-  it('[M05] is sent as a new message when it notifies somebody, which edits do not', async () => {
+  it('[M05] is sent as a new message when it pings somebody, which edits do not', async () => {
     const here = await scene();
     await grow(here, START);
     const text = `<@${ANN}> ${START}`;
@@ -146,7 +146,7 @@ describe('[F12] a growing answer on Discord', () => {
     expect(visible(here)).toEqual([text]);
   });
 
-  it('stops growing once the finished answer is being sent', async () => {
+  it('is no longer edited once the finished answer is being sent', async () => {
     const here = await scene();
     await grow(here, START);
     here.double.fault({ kind: 'delay', ms: 50, call: 'PATCH' });
@@ -160,7 +160,7 @@ describe('[F12] a growing answer on Discord', () => {
     ['is stopped', ({ adapter }) => adapter.stop()],
     ['stalled until another gateway had the account', (_, lose) => lose()],
   ])(
-    '[D09] stops growing once it %s: an edit that waits for its rate is not sent',
+    '[D09] is no longer edited once it %s, and an edit that waits for its rate limit is not sent',
     async (_, end) => {
       const [values, account] = [createMemoryValues(), { isHeld: true }];
       const limits = { ...WIDE_LIMITS, routes: { count: 1, windowMs: 1_000 } };
@@ -169,7 +169,7 @@ describe('[F12] a growing answer on Discord', () => {
       await grow(before, START);
       await grow(before, `${START} It is`);
       const late = grow(before, `${START} It is almost`)?.catch(() => undefined);
-      // The edit waits within discord.js by then.
+      // The edit is now waiting within discord.js.
       await sleep(50);
       await end(before, () => {
         account.isHeld = false;
@@ -186,7 +186,7 @@ describe('[F12] a growing answer on Discord', () => {
     },
   );
 
-  it('stops growing when Discord refuses an edit, because Discord counts refusals', async () => {
+  it('is no longer edited after Discord refuses an edit, because Discord counts refusals', async () => {
     const here = await scene();
     here.double.deny(here.double.channelId, 'send');
     await expect(grow(here, START)).rejects.toThrow('Send Messages');
@@ -194,7 +194,7 @@ describe('[F12] a growing answer on Discord', () => {
     expect(here.double.calls('POST /channels/')).toHaveLength(1);
   });
 
-  it('is sent again when a person has deleted what was shown', async () => {
+  it('is sent again when a person has deleted the visible message', async () => {
     const here = await scene();
     await grow(here, START);
     const [shown] = here.double.conversation(here.double.channelId);

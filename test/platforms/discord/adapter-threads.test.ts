@@ -22,7 +22,7 @@ async function asked(wishes: Parameters<typeof scene>[0] = {}, text = 'plan my t
 }
 
 describe('[F11] a thread for each conversation on Discord', () => {
-  it('is started by the answer from the question, and continues without mentions', async () => {
+  it('is started from the question by the answer, and continues without mentions', async () => {
     const { here, double, id } = await asked();
     const thread = { id: double.channelId, type: 'thread', threadId: id };
     expect(here.received[0]?.chat).toEqual({
@@ -51,7 +51,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(await here.hears(4)).toMatchObject({ chat: { threadId: other }, addressed: false });
   });
 
-  it('is the same one after a crash, even while an answer grows', async () => {
+  it('is the same one after a crash, even while an answer is streamed', async () => {
     const { here, double, id } = await asked();
     await here.answers(id, 'Where to?');
     await here.adapter.stop();
@@ -75,7 +75,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     await here.answers(second, 'Which?', { idempotencyKey: 'second' });
     expect(shownIn(here, double.channelId)).toEqual(['·', '·', 'Where to?', 'Which?']);
     expect(double.sends()[0]).toMatchObject({ replyTo: id });
-    // The core sends a note once per key.
+    // The core sends a notice once per key.
     const note = `no threads ${double.channelId}`;
     expect(here.notes).toEqual([note, note]);
   });
@@ -88,7 +88,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(here.notes).toEqual([]);
   });
 
-  it('is tried again when Discord does not answer', async () => {
+  it('is retried when Discord does not respond', async () => {
     const { here, double, id } = await asked();
     double.fault({ kind: 'status', status: 500, call: 'POST /channels/' });
     await expect(here.answers(id, 'Where to?')).rejects.toMatchObject({
@@ -102,7 +102,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     [`please ${'plan '.repeat(30)}`, /^please( plan)+ …$/],
     [`ask <@${BEN}> and @everyone`, /^ask @user0502 and @everyone$/],
     ['', /^user0501$/],
-  ])('is named after the first words, which ping nobody: %j', async (text, name) => {
+  ])('is named after the first words without pinging anyone: %j', async (text, name) => {
     const { here, id } = await asked({}, text);
     await here.answers(id, 'Yes?');
     const [start] = starts(here);
@@ -110,7 +110,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(JSON.stringify(start?.body).length).toBeLessThan(100);
   });
 
-  it('is not opened unless the settings say so', async () => {
+  it('is only opened if the settings say so', async () => {
     const { here, double, id } = await asked({ settings: {} });
     expect(here.received[0]?.chat.type).toBe('group');
     await here.answers(id, 'Where to?');

@@ -40,7 +40,7 @@ function uncaught(): unknown[] {
 
 describe('an event that discord.js cannot read', () => {
   it.each(Object.keys(UNREADABLE))(
-    '[F16] [D12] ends no connection and loses no other event: %s',
+    '[F16] [D12] closes no connection and loses no other event: %s',
     async (name) => {
       const thrown = uncaught();
       const here = await scene();

@@ -22,7 +22,7 @@ async function connected(wishes: Parameters<typeof scene>[0] = {}): Promise<Scen
 const shownIn = ({ double }: Scene, channel: string) =>
   double.conversation(channel).map(({ visible }) => visible);
 
-/** Places that the bot cannot see, each with the chat that a command from there belongs to. */
+/** Chats that the bot cannot see, each with the chat to which a command used there belongs. */
 const FOREIGN: Readonly<Record<string, (here: Scene) => { channel: string; chat: object }>> = {
   'direct messages of two other people': ({ double }) => {
     double.nameUser(BEN, 'Ben');
@@ -45,7 +45,7 @@ const FOREIGN: Readonly<Record<string, (here: Scene) => { channel: string; chat:
   },
 };
 
-describe('a command of an app that a person has on their account', () => {
+describe('a command of an app that a person has added to their account', () => {
   it.each(Object.keys(FOREIGN))('[F17] [F11] is answered where it was used: %s', async (place) => {
     const here = await connected();
     const { double } = here;
@@ -58,7 +58,7 @@ describe('a command of an app that a person has on their account', () => {
     // The same part is sent again, as after a lost confirmation.
     await here.answers(id, 'and more', { id: 'part_2', index: 1, idempotencyKey: 'second' });
     expect(shownIn(here, channel)).toEqual(['Hello yourself', 'and more']);
-    // Discord refuses all other calls of the bot there.
+    // Discord refuses all other calls of the bot in this chat.
     expect(double.calls(`GET /channels/${channel}`)).toEqual([]);
     expect(double.calls(`POST /channels/${channel}`)).toEqual([]);
   });
@@ -135,7 +135,7 @@ describe('a command of an app that a person has on their account', () => {
     expect(shownIn(here, channel)).toEqual(['']);
   });
 
-  it('[D04] gives up on what exceeds the follow-ups that Discord accepts', async () => {
+  it('[D04] gives up parts beyond the number of follow-ups that Discord accepts', async () => {
     const here = await connected();
     const { double } = here;
     const channel = double.openPrivate([ANN, BEN]);
@@ -148,7 +148,7 @@ describe('a command of an app that a person has on their account', () => {
     expect(shownIn(here, channel)).toHaveLength(6);
   });
 
-  it('[F12] shows no typing where only answers to commands arrive', async () => {
+  it('[F12] shows no typing in chats where only answers to commands arrive', async () => {
     const here = await connected();
     const { double, adapter } = here;
     const channel = double.openPrivate([ANN, BEN]);
@@ -158,7 +158,7 @@ describe('a command of an app that a person has on their account', () => {
     expect(double.calls(`POST /channels/${channel}/typing`)).toEqual([]);
   });
 
-  it('[G05] presses of its buttons are answered there too', async () => {
+  it('[G05] has buttons whose presses are answered in the same chat', async () => {
     const here = await connected({
       receive: async ({ pressed }) =>
         pressed === undefined
@@ -222,7 +222,7 @@ describe('the offered commands', () => {
     expect(shownIn(here, channel)[0]).toBe('Fine');
   });
 
-  it('[F09] leave that name to a skill', async () => {
+  it('[F09] leave the name of that command to a skill', async () => {
     const commands = [...COMMANDS, { name: 'ask', summary: 'a skill', isSkill: true as const }];
     const here = await connected({ settings: { userInstall: 'always' }, commands });
     const { double } = here;

@@ -36,7 +36,7 @@ describe('the Discord adapter against a third-party server', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** An adapter that is connected to the third-party server; the double only helps with waiting. */
+  /** An adapter connected to the third-party server; the double is only used for waiting. */
   async function connected(): Promise<Scene> {
     const { botToken: token, endpoints } = server.manifest;
     const here = await scene({
@@ -69,7 +69,7 @@ describe('the Discord adapter against a third-party server', () => {
     return Messages.parse(await response.json()).reverse();
   }
 
-  it('[F01] [F11] receives in channel and thread and answers there, quoting', async () => {
+  it('[F01] [F11] receives in channel and thread, and answers there with a quote', async () => {
     const here = await connected();
     const { channelId, guildId } = server.manifest.fixture;
     await write('hello');
@@ -91,7 +91,7 @@ describe('the Discord adapter against a third-party server', () => {
     expect((await shown(THREAD)).at(-1)).toMatchObject({ content: 'here' });
   });
 
-  it('[F12] [F10] streams, edits, types, reacts, sends files, and is refused messages that are too long', async () => {
+  it('[F12] [F10] streams, edits, types, reacts and sends files, and reports messages that are too long', async () => {
     const here = await connected();
     const { channelId } = server.manifest.fixture;
     const place = { chatId: channelId };

@@ -15,7 +15,7 @@ const FORUM = -1_000_000_000_005;
 const START =
   'This answer begins with a sentence that is long enough to be shown before it is over.';
 
-/** A group in which somebody has asked, so that the adapter knows it. */
+/** A group with a message, so that the adapter knows the group. */
 async function asked(wishes: Wishes = {}, chat = GROUP, thread?: number) {
   const here = await scene(wishes);
   const question = here.double.say({ chat, text: 'q', thread });
@@ -51,7 +51,7 @@ const writes = ({ double }: Scene) =>
     .map(({ method }) => method)
     .filter((method) => /^(?:send|edit|delete)(?!ChatAction)/.test(method));
 
-describe('[F12] a growing answer in a Telegram group', () => {
+describe('[F12] a streamed answer in a Telegram group', () => {
   it.each([
     ['a group', GROUP, undefined],
     ['a topic', FORUM, 42],
@@ -77,7 +77,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
     },
   );
 
-  it('takes one call when it arrives complete, and gets its buttons in the second otherwise', async () => {
+  it('needs one call when it arrives complete, and otherwise gets its buttons in the second call', async () => {
     const here = await asked();
     await grow(here, START);
     await here.adapter.send(finished(here, START), noSignal());
@@ -87,7 +87,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
     expect(here.double.conversation(GROUP).at(-1)).toMatchObject({ text: START, buttons: ['Yes'] });
   });
 
-  it('is edited less often the longer it is; a short one is not shown, nor any message but the first', async () => {
+  it('is edited less often the longer it is, and only its first message is shown, unless it is short', async () => {
     const { adapter } = await asked();
     const pace = (length: number, chatId = String(GROUP)) =>
       adapter.streaming?.pace?.({ chatId }, length);
@@ -98,7 +98,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
     expect(pace(1, '501')?.minIntervalMs).toBe(1_000);
   });
 
-  it('is not shown when the settings say so, nor in channels, nor while no message is known', async () => {
+  it('is not shown if the settings disable it, in channels, or while no message is known', async () => {
     const off = await asked({ settings: () => ({ growInGroups: false }) });
     expect(off.adapter.streaming?.pace?.({ chatId: String(GROUP) }, 500)).toBeNull();
     const { adapter, double, received } = await asked();
@@ -110,7 +110,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
       expect(adapter.streaming?.pace?.({ chatId: String(chat) }, 500)).toBeNull();
   });
 
-  it('is deleted when nothing follows, even after a restart', async () => {
+  it('is deleted when no answer follows, even after a restart', async () => {
     const here = await asked();
     const address = { chatId: String(GROUP) };
     await grow(here, START);
@@ -132,7 +132,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
     expect(texts(here)).toEqual([START]);
   });
 
-  it('is replaced by a new message when people are to be notified, which an edit does not do', async () => {
+  it('is replaced by a new message when people are to be pinged, which an edit does not do', async () => {
     const here = await asked();
     await grow(here, START);
     const target = {
@@ -147,7 +147,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
     expect(writes(here)).toEqual(['sendMessage', 'deleteMessage', 'sendMessage']);
   });
 
-  it('is sent again when somebody has deleted it, or the group has become a supergroup', async () => {
+  it('is sent again when it was deleted, or the group has become a supergroup', async () => {
     const here = await asked();
     await grow(here, START);
     const [grown] = here.double.conversation(GROUP).filter(({ from }) => from === 'bot');
@@ -163,8 +163,8 @@ describe('[F12] a growing answer in a Telegram group', () => {
   });
 });
 
-describe('[D04] a grown message in a Telegram group', () => {
-  it('becomes the finished answer after a restart, however often that is sent', async () => {
+describe('[D04] a streamed message in a Telegram group', () => {
+  it('becomes the finished answer after a restart, however often the answer is sent', async () => {
     const here = await asked();
     await grow(here, START);
     const again = here.again();
@@ -197,7 +197,7 @@ describe('[D04] a grown message in a Telegram group', () => {
     expect(texts(here)).toEqual(['of another turn', 'all of it']);
   });
 
-  it('is retried, not given up, when the last edit was not answered', async () => {
+  it('is retried instead of given up when the last edit got no response', async () => {
     const here = await asked();
     await grow(here, START);
     here.double.fault({ kind: 'reset', method: 'editMessageText', after: true });
@@ -233,8 +233,8 @@ describe('[D04] a grown message in a Telegram group', () => {
   });
 });
 
-describe('[D05] a growing answer shares the rate limit of its group', () => {
-  it('and stops there after a 429, for which the finished answer waits too', async () => {
+describe('[D05] a streamed answer shares the rate limit of its group', () => {
+  it('and is paused there after a 429, for which the finished answer waits too', async () => {
     let now = 1_000_000;
     const here = await asked({ clock: () => now });
     await grow(here, START);

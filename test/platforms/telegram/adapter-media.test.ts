@@ -13,7 +13,7 @@ const JPEG = bytes(0xff, 0xd8, 0xff, 1, 2, 3);
 afterEach(endScenes);
 
 describe('files that people send', () => {
-  it('[F10] come with their text, and their bytes can be downloaded', async () => {
+  it('[F10] arrive with their text, and their bytes can be downloaded', async () => {
     const { double, adapter, received } = await scene();
     double.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: JPEG } });
     double.say({ chat: ANN, file: { kind: 'voice', bytes: bytes(7), type: 'audio/ogg' } });
@@ -38,7 +38,7 @@ describe('files that people send', () => {
     expect(received.map(({ albumId }) => albumId)).toEqual(['77', '77']);
   });
 
-  /** A document that somebody sent, and the call that downloads it. */
+  /** A document sent by a person, and the call that downloads it. */
   async function sentDocument(size: number, claimedSize?: number) {
     const wishes = await scene();
     const { double, adapter, received } = wishes;
@@ -58,7 +58,7 @@ describe('files that people send', () => {
     expect(await failureOf(get(299_999))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] are refused beyond what Telegram provides', async () => {
+  it('[F10] are refused above the download limit of Telegram', async () => {
     const { get, adapter } = await sentDocument(1, 21 * 1024 * 1024);
     expect(adapter.files?.maxBytes).toBe(20 * 1024 * 1024);
     await expect(get(100)).rejects.toThrow('it is larger than 20 MB');
@@ -117,7 +117,7 @@ describe('files that people send', () => {
     },
   );
 
-  it('[F10] are not waited for longer than the caller wants', async () => {
+  it('[F10] are not waited for longer than the caller allows', async () => {
     const { double, get } = await sentDocument(5);
     double.fault({ kind: 'hang', method: 'download' });
     expect(await failureOf(get(100, AbortSignal.timeout(50)))).toEqual({ kind: 'transient' });
@@ -131,7 +131,7 @@ describe('files of a Bot API server in local mode', () => {
   });
 
   /**
-   * A large file that somebody sent, and the call that downloads it; `servesFiles` means over http
+   * A large file sent by a person, and the call that downloads it; `servesFiles` means over http
    * instead of from disk.
    */
   async function sentLocally({ servesFiles = false } = {}) {
@@ -155,7 +155,7 @@ describe('files of a Bot API server in local mode', () => {
     return { ...made, get };
   }
 
-  it('[F10] are read from its directory, even beyond what Telegram itself provides', async () => {
+  it('[F10] are read from its directory, even above the limit of Telegram', async () => {
     const { get, adapter } = await sentLocally();
     expect(adapter.files?.maxBytes).toBe(2_000 * 1024 * 1024);
     expect([...((await get()) ?? [])]).toEqual([1, 2, 3]);

@@ -54,7 +54,7 @@ const FIELDS = Object.entries(OPTIONAL_FIELDS).flatMap(([kind, samples]) =>
   Object.keys(samples).map((name) => [kind as keyof typeof OPTIONAL_FIELDS, name] as const),
 );
 
-/** Sends the events with that field added to objects of its kind that lack it. */
+/** Sends the events with that field added to objects of its kind that lack the field. */
 function sendWith(double: TelegramDouble, chatId: number, [kind, name]: (typeof FIELDS)[number]) {
   for (const [update, content] of leanEvents(chatId))
     double.update(update, withSample(kind, name, update, content));
@@ -95,8 +95,8 @@ it('[D12] [F04] Telegram: nothing is missed with any single optional field of th
   for (const [index, field] of FIELDS.entries()) sendWith(double, 10_000 + index, field);
   await double.waitFor(() => double.pendingUpdates().length === 0);
   expect(logged.filter((line) => line.includes('not understood'))).toEqual([]);
-  // Each time these are ten messages and a press, the creation of a topic, an edit, and a reaction.
-  // Some fields turn events into messages.
+  // Each run sends ten messages, a button press, a topic creation, an edit, and a reaction. Some
+  // fields turn events into messages.
   const all = received.length - 1 + ignored.length + revised.length + reactions.length;
   expect(all).toBe((12 + 1 + 1) * FIELDS.length);
   expect(reactions).toHaveLength(FIELDS.length);

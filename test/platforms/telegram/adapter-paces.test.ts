@@ -5,7 +5,7 @@ import { endScenes, scene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
-/** How many sends at these rates the servers refuse within `seconds`. */
+/** The number of sends that the servers refuse at these rates within `seconds`. */
 function refusedWithin(seconds: number, chats: readonly number[], perChat: Rate, account: Rate) {
   let now = 0;
   const flood = new FloodControl(REAL_LIMITS, () => now);

@@ -41,7 +41,7 @@ describe('a button below a message of the bot', () => {
     expect(received[1]?.messageId).not.toBe(received[2]?.messageId);
   });
 
-  it('[F11] can be answered: the answer quotes the message above the button', async () => {
+  it('[F11] can be answered with a quote of the message above the button', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: GROUP, text: 'q' });
@@ -63,24 +63,27 @@ describe('a button below a message of the bot', () => {
       ['Yes', 'No'],
     ],
     ['anything else', accepted, {}, ['Yes', 'No']],
-  ])('[G05] after %s: what the person who pressed sees, and which buttons stay', async (...row) => {
-    const [, outcome, told, left] = row;
-    const { double, adapter } = await scene({
-      receive: async ({ text }) => (text === 'q' ? accepted : outcome),
-    });
-    await adapter.start();
-    double.say({ chat: GROUP, text: 'q' });
-    const sent = await adapter.send(part(GROUP, 'Sure?', { buttons }), noSignal());
-    const press = { chat: GROUP, message: Number(sent.platformMessageId), label: 'No' };
-    const id = double.press(press);
-    await double.waitFor(() => double.pressAnswered(id));
-    const [call] = double.calls('answerCallbackQuery');
-    expect(call?.params).toEqual({ callback_query_id: id, ...told });
-    const asked = () => double.conversation(GROUP).find(({ text }) => text === 'Sure?');
-    if (left === undefined) await double.waitFor(() => asked()?.buttons === undefined);
-    expect(asked()).toMatchObject({ text: 'Sure?' });
-    expect(asked()?.buttons).toEqual(left);
-  });
+  ])(
+    '[G05] after %s shows the right notice to the person and keeps the right buttons',
+    async (...row) => {
+      const [, outcome, told, left] = row;
+      const { double, adapter } = await scene({
+        receive: async ({ text }) => (text === 'q' ? accepted : outcome),
+      });
+      await adapter.start();
+      double.say({ chat: GROUP, text: 'q' });
+      const sent = await adapter.send(part(GROUP, 'Sure?', { buttons }), noSignal());
+      const press = { chat: GROUP, message: Number(sent.platformMessageId), label: 'No' };
+      const id = double.press(press);
+      await double.waitFor(() => double.pressAnswered(id));
+      const [call] = double.calls('answerCallbackQuery');
+      expect(call?.params).toEqual({ callback_query_id: id, ...told });
+      const asked = () => double.conversation(GROUP).find(({ text }) => text === 'Sure?');
+      if (left === undefined) await double.waitFor(() => asked()?.buttons === undefined);
+      expect(asked()).toMatchObject({ text: 'Sure?' });
+      expect(asked()?.buttons).toEqual(left);
+    },
+  );
 
   it('[D01] delivers its press again until it is stored', async () => {
     let failures = 2;
@@ -148,7 +151,7 @@ describe('the Telegram adapter, besides messages,', () => {
     ]);
   });
 
-  it('[D03] revises edited messages in chats and channels, and starts nothing', async () => {
+  it('[D03] revises edited messages in chats and channels without starting a turn', async () => {
     const { double, adapter, received, revised } = await scene();
     await adapter.start();
     const message = double.say({ chat: ANN, text: 'helo' });
@@ -195,7 +198,7 @@ describe('the Telegram adapter, besides messages,', () => {
     ]);
   });
 
-  it('[D05] notifies the owner once about a group it served and was removed from, or may no longer write in', async () => {
+  it('[D05] notifies the owner once about a served group that removed or muted the bot', async () => {
     const receive = async ({ chat }: InboundMessage): Promise<IngressOutcome> =>
       chat.id === String(GROUP) ? accepted : { kind: 'refused', reason: 'not allowed' };
     const { double, adapter, received, notes } = await scene({ receive });
@@ -209,7 +212,7 @@ describe('the Telegram adapter, besides messages,', () => {
     expect(notes).toEqual([`removed ${GROUP}`, `mute ${GROUP}`, `removed ${GROUP}`]);
   });
 
-  it('[D05] keeps the first id of a group that becomes a supergroup, even after a start, and notifies the owner', async () => {
+  it('[D05] keeps the first id of a group that becomes a supergroup, even after a restart, and notifies the owner', async () => {
     const { double, adapter, again, received, ignored, notes } = await scene();
     await adapter.start();
     double.say({ chat: GROUP, text: 'q' });
@@ -248,7 +251,7 @@ describe('the Telegram adapter, besides messages,', () => {
     await second.stop();
   });
 
-  it('continues after presses and edits it does not understand', async () => {
+  it('continues after button presses and edits that it does not understand', async () => {
     const { double, adapter, received } = await scene();
     double.update('callback_query', { id: 5 });
     double.update('edited_message', 'what?');

@@ -21,7 +21,7 @@ async function business() {
 }
 
 describe('a chat of a business account', () => {
-  it('[F17] is answered in the name of the account, with a quotation of the question', async () => {
+  it('[F17] is answered in the name of the account, with a quote of the question', async () => {
     const { double, adapter, threadId, messageId } = await business();
     const answer = part(ANN, 'until six', { threadId, replyToMessageId: messageId });
     const { platformMessageId } = await adapter.send(answer, noSignal());
@@ -55,7 +55,7 @@ describe('a chat of a business account', () => {
     expect(double.conversation(ANN, 'conn').map(({ text }) => text)).toEqual(['are you open?']);
   });
 
-  it('[F12] [F17] shows typing, and no unfinished answers', async () => {
+  it('[F12] [F17] shows typing, but no unfinished answers', async () => {
     const { double, adapter, threadId } = await business();
     await adapter.typing?.show({ chatId: String(ANN), threadId });
     expect(double.calls('sendChatAction').at(-1)?.params).toMatchObject({
@@ -65,7 +65,7 @@ describe('a chat of a business account', () => {
     expect(adapter.streaming?.pace?.({ chatId: String(ANN), threadId }, 500)).toBeNull();
   });
 
-  it('[F17] revises edited and deleted messages under the ids they have there', async () => {
+  it('[F17] revises edited and deleted messages under the ids of that chat', async () => {
     const { double, revised, messageId } = await business();
     const number = Number.parseInt(messageId, 10);
     double.reword(ANN, number, 'are you closed?', 'conn');
@@ -93,7 +93,7 @@ describe('a chat of a business account', () => {
     expect(await senders[0]?.isAdministrator?.(noSignal())).toBe(false);
   });
 
-  it('[F05] asks Telegram for the owner of a connection from before the start', async () => {
+  it('[F05] asks Telegram for the owner of a connection created before the start', async () => {
     const { double, adapter, received } = await scene();
     double.connectBusiness({ id: 'conn', user: OWNER });
     await adapter.start();
@@ -105,7 +105,7 @@ describe('a chat of a business account', () => {
 });
 
 describe('the direct messages of a channel', () => {
-  it('[F17] are answered in the topic of the subscriber, and shown no typing', async () => {
+  it('[F17] are answered in the topic of the subscriber, without typing', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     for (const subscriber of [11, 12])
@@ -124,7 +124,7 @@ describe('the direct messages of a channel', () => {
     expect(name).toContain('direct messages of User 12');
   });
 
-  it('[F17] cannot be answered without the topic, neither in the double nor in Telegram', async () => {
+  it('[F17] cannot be answered without the topic, either in the double or in Telegram', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: NEWS_DIRECT, from: 11, subscriber: 11, text: 'hi' });
@@ -148,7 +148,7 @@ describe('a question to the bot as a guest', () => {
     return { ...all, threadId: all.received[0]?.chat.threadId ?? '' };
   }
 
-  it('[F17] has one answer, of text', async () => {
+  it('[F17] gets one answer that consists of text', async () => {
     const { double, adapter, threadId } = await asked();
     const answer = part(-77, '<b>you</b>', { threadId, plain: 'you' });
     await adapter.send(answer, noSignal());
@@ -197,20 +197,23 @@ describe('a button of a message that is too old for Telegram to show', () => {
     ['a topic of a direct chat', PRIVATE, '44', { type: 'direct', threadId: '44', separate: true }],
     ['a subscriber', FORUM, 'direct:501', { type: 'thread', threadId: 'direct:501' }],
     ['a direct chat', PRIVATE, undefined, { type: 'direct' }],
-  ])('[F17] [G05] is pressed where it was sent: %s', async (_where, chat, threadId, expected) => {
-    const { double, adapter, received } = await scene({
-      message: async () => ({ by: 'agent', text: 'May I?', threadId }),
-    });
-    await adapter.start();
-    double.update('callback_query', {
-      id: 'c1',
-      from: { id: ANN, is_bot: false, first_name: 'Ann' },
-      message: { chat, message_id: 5, date: 0 },
-      chat_instance: 'x',
-      data: '/approve ABC234',
-    });
-    await double.waitFor(() => received.length === 1);
-    const { id: _, title: __, ...place } = received[0]?.chat ?? {};
-    expect(place).toEqual(expected);
-  });
+  ])(
+    '[F17] [G05] is pressed in the chat where it was sent: %s',
+    async (_where, chat, threadId, expected) => {
+      const { double, adapter, received } = await scene({
+        message: async () => ({ by: 'agent', text: 'May I?', threadId }),
+      });
+      await adapter.start();
+      double.update('callback_query', {
+        id: 'c1',
+        from: { id: ANN, is_bot: false, first_name: 'Ann' },
+        message: { chat, message_id: 5, date: 0 },
+        chat_instance: 'x',
+        data: '/approve ABC234',
+      });
+      await double.waitFor(() => received.length === 1);
+      const { id: _, title: __, ...place } = received[0]?.chat ?? {};
+      expect(place).toEqual(expected);
+    },
+  );
 });

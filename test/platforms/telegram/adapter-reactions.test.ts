@@ -35,7 +35,7 @@ describe('[F06] reactions of people', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('come from groups that the bot administers, including those of people who write as a chat', async () => {
+  it('arrive from groups where the bot is an administrator, including those of people who write as a chat', async () => {
     const here = await scene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: GROUP, text: 'q' });
@@ -55,7 +55,7 @@ describe('[F06] reactions of people', () => {
     expect(reactions.map(({ chat }) => chat.type)).toEqual(['group', 'group']);
   });
 
-  it('have custom emoji replaced by the standard ones, requested once, and a placeholder if unknown', async () => {
+  it('have custom emoji replaced by the standard ones, requested once, or by a placeholder if unknown', async () => {
     const here = await scene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: ANN, text: 'q' });

@@ -12,7 +12,7 @@ const FORUM = -1_000_000_000_005;
 afterEach(endScenes);
 
 describe('the Telegram adapter', () => {
-  it('connects with a poll first, and reports its name', async () => {
+  it('polls as soon as it connects, and reports its name', async () => {
     const { double, adapter, states } = await scene();
     await adapter.start();
     await double.waitFor(() => states.length === 2);
@@ -25,7 +25,7 @@ describe('the Telegram adapter', () => {
     ).toEqual(['getMe', 'getUpdates']);
   });
 
-  it('passes on what was written, even before it started', async () => {
+  it('passes on messages, even those written before it started', async () => {
     const { double, adapter, received } = await scene();
     double.say({ chat: ANN, text: 'early 😀 текст' });
     await adapter.start();
@@ -74,7 +74,7 @@ describe('the Telegram adapter', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('[D01] loses nothing when storing fails: the message is delivered again, in order, until it is stored', async () => {
+  it('[D01] receives a message again, in order, until it can be stored', async () => {
     let failures = 3;
     const stored: string[] = [];
     const receive = async ({ text }: InboundMessage) => {
@@ -102,7 +102,7 @@ describe('the Telegram adapter', () => {
     expect(states.at(-1)).toMatchObject({ kind: 'connected' });
   });
 
-  it('continues after updates it does not understand', async () => {
+  it('continues after updates that it does not understand', async () => {
     const { double, adapter, received } = await scene();
     double.update('message', { message_id: 'what?' });
     double.say({ chat: ANN, text: 'after' });
@@ -159,7 +159,7 @@ describe('the Telegram adapter', () => {
     expect(logged.join()).toContain(String(number));
   });
 
-  it('keeps polling through gateway pages, resets, half answers and rate limits', async () => {
+  it('keeps polling through gateway pages, resets, partial responses and rate limits', async () => {
     const { double, adapter, received, states, waits, logged } = await scene();
     const refusal = {
       code: 429,
@@ -186,7 +186,7 @@ describe('the Telegram adapter', () => {
     await double.waitFor(() => received.length === 1);
   });
 
-  it('stops and says what to do when the token is refused', async () => {
+  it('stops with advice when the token is refused', async () => {
     const { double, adapter, states } = await scene({ settings: () => ({ token: '1:wrong' }) });
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'failed');
@@ -196,11 +196,11 @@ describe('the Telegram adapter', () => {
     });
   });
 
-  it('leaves the bot to another poller with the same token, and returns when that is gone', async () => {
+  it('yields to another poller with the same token, and resumes when that poller stops', async () => {
     const { double, adapter, received, states, waits } = await scene();
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'connected');
-    // False as long as no poll is waiting.
+    // False while no poll is waiting.
     await expect.poll(() => double.endPoll()).toBe(true);
     await double.waitFor(() => waits.length === 1);
     expect(waits).toEqual([10_000]);
@@ -211,7 +211,7 @@ describe('the Telegram adapter', () => {
     await double.waitFor(() => received.length === 1);
   });
 
-  it('removes a webhook that was left set, and keeps the waiting updates', async () => {
+  it('removes an old webhook, and keeps the waiting updates', async () => {
     const { double, adapter, received } = await scene();
     await fetch(`${double.apiRoot}/bot${double.token}/setWebhook?url=https://old.example/hook`);
     double.say({ chat: ANN, text: 'waited' });

@@ -27,7 +27,7 @@ function answer(chat: number, body: RenderedPart, more: Partial<OutboundPart> = 
 }
 
 describe('rich messages', () => {
-  it('[F18] are off unless the settings ask for them', async () => {
+  it('[F18] are only used if the settings ask for them', async () => {
     const { target, double, adapter, body } = await talking({ settings: () => ({}) });
     expect(target).not.toHaveProperty('rich');
     await adapter.send(answer(ANN, body), noSignal());
@@ -52,7 +52,7 @@ describe('rich messages', () => {
     });
   });
 
-  it('[F18] are not used if an ordinary message shows the same', async () => {
+  it('[F18] are not used if an ordinary message looks the same', async () => {
     const { double, adapter, target } = await talking();
     const [body] = render('**Hello** you\n\n- a', target);
     await adapter.send(answer(ANN, body as RenderedPart), noSignal());
@@ -74,7 +74,7 @@ describe('rich messages', () => {
     expect(double.conversation(ANN)).toHaveLength(2);
   });
 
-  it('[M04] become plain ones when the markup is refused as well', async () => {
+  it('[M04] become plain messages when the markup is refused as well', async () => {
     const { double, adapter, body } = await talking();
     double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'sendRichMessage' });
     const description = "Bad Request: can't parse entities: x";
@@ -104,7 +104,7 @@ describe('rich messages', () => {
     expect(double.calls('sendMessage')).toEqual([]);
   });
 
-  it('[F12] replace a text that grew in a group, which is shown once', async () => {
+  it('[F12] replace a text streamed in a group, which is shown once', async () => {
     const { double, adapter, body } = await talking();
     await adapter.start();
     const chat = { chatId: String(GROUP) };
@@ -119,7 +119,7 @@ describe('rich messages', () => {
     expect(shown).toMatchObject([{ edits: 1, rich: [{ type: 'heading' }, { type: 'table' }] }]);
   });
 
-  it('[F04] are created from a text by an edit, and become one again', async () => {
+  it('[F04] can be created from a text by an edit, and restored by another one', async () => {
     const { double, adapter, body } = await talking();
     const ann = { chatId: String(ANN) };
     const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());

@@ -13,19 +13,20 @@ const MAX_PAUSE_MS = 60_000;
 
 const cleanUp: (() => Promise<void>)[] = [];
 
-/** The adapter, the double it talks to, and everything the adapter reported to the core. */
+/** The adapter, its double, and all reports of the adapter to the core. */
 export interface Scene extends Told {
   readonly double: TelegramDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
-  /** Another adapter with what the first one has stored. */
+  /** Creates another adapter with the data stored by the first one. */
   readonly again: () => ChannelAdapter;
 }
 
 /** Differences from the default scene. */
 export interface Wishes extends CoreWishes {
   /**
-   * Ends a wait that is longer than any pause between attempts; when absent, only a stop ends it.
+   * Ends a wait that is longer than any pause between attempts; without it, only a stop ends the
+   * wait.
    */
   readonly watch?: () => Promise<void>;
   readonly settings?: (double: TelegramDouble) => object;
@@ -59,7 +60,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   return { ...told, double, adapter, waits, again: () => connect(context, env) };
 }
 
-/** Ends everything that `scene` started. */
+/** Closes everything that `scene` started. */
 export async function endScenes(): Promise<void> {
   await Promise.all(cleanUp.splice(0).map((close) => close()));
 }

@@ -12,7 +12,7 @@ const FORUM = -1_000_000_000_005;
 afterEach(endScenes);
 
 describe('the Telegram adapter sends', () => {
-  it('formatted text to chat and topic, quoting the question, without previews', async () => {
+  it('formatted text to a chat and a topic, quoting the question, without previews', async () => {
     const { double, adapter } = await scene();
     const question = double.say({ chat: FORUM, thread: 42, text: 'q' });
     const place = { threadId: '42', replyToMessageId: String(question.message_id) };
@@ -32,7 +32,7 @@ describe('the Telegram adapter sends', () => {
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
   });
 
-  it('[M04] plain text, once, when the markup is refused', async () => {
+  it('[M04] plain text once when the markup is refused', async () => {
     const { double, adapter, logged } = await scene();
     double.say({ chat: ANN, text: 'q' });
     await adapter.send(part(ANN, '<b>broken', { plain: 'a < b & <c>' }), noSignal());
@@ -41,7 +41,7 @@ describe('the Telegram adapter sends', () => {
     expect(logged.join()).toContain('markup refused');
   });
 
-  it('to the supergroup that a group has become, even before its message says so', async () => {
+  it('to the supergroup that a group has become, even before its message arrives', async () => {
     const { double, adapter } = await scene();
     const question = double.say({ chat: GROUP, text: 'q' });
     const newId = double.migrate(GROUP);
@@ -53,7 +53,7 @@ describe('the Telegram adapter sends', () => {
     expect(double.conversation(newId).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
   });
 
-  it('[D05] an explanation when a topic or group is closed to it, with what to do', async () => {
+  it('[D05] an error with advice when a topic or group is closed to it', async () => {
     const { double, adapter, received } = await scene();
     const chat = { id: FORUM, title: 'Family' };
     for (const thread of [42, 43]) double.say({ chat, thread, text: 'q' });
@@ -174,7 +174,7 @@ describe('the Telegram adapter sends', () => {
       { kind: 'unknown-outcome' },
     ],
   ])(
-    'and reports to delivery what %s means, after a single call',
+    'and reports the meaning of %s to delivery after a single call',
     async (_name, arrange, failure) => {
       const { double, adapter } = await scene();
       double.say({ chat: ANN, text: 'q' });
@@ -184,12 +184,12 @@ describe('the Telegram adapter sends', () => {
     },
   );
 
-  it('and knows that a chat no longer exists', async () => {
+  it('and reports that a chat no longer exists', async () => {
     const { adapter } = await scene();
     expect(await failureOf(adapter.send(part(404, 'a'), noSignal()))).toEqual({ kind: 'gone' });
   });
 
-  it('[D04] and does not claim to know the outcome of a call without an answer', async () => {
+  it('[D04] and reports an unknown outcome for a call without a response', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: ANN, text: 'q' });
     double.fault({ kind: 'hang', after: true });
@@ -200,7 +200,7 @@ describe('the Telegram adapter sends', () => {
     expect(await failure).toEqual({ kind: 'unknown-outcome' });
   });
 
-  it('and knows for certain that nothing was sent after a stop', async () => {
+  it('and reports that nothing was sent after a stop', async () => {
     const { double, adapter } = await scene();
     expect(await failureOf(adapter.send(part(ANN, 'a'), AbortSignal.abort()))).toEqual({
       kind: 'transient',

@@ -10,7 +10,7 @@ const ANN = 501;
 const GROUP = -5;
 const ann = { chatId: String(ANN) };
 
-/** An answer whose parts are already visible; the last one is still being written. */
+/** An answer whose parts are already visible, and whose last part is still being written. */
 function growing(...texts: string[]): GrowingAnswer {
   const parts = texts.map((text) => ({ text, plain: text }));
   return { show: async () => parts };
@@ -25,7 +25,7 @@ async function talking() {
 
 afterEach(endScenes);
 
-describe('an answer that grows', () => {
+describe('a streamed answer', () => {
   it('[F12] is shown as one draft of its turn in a private chat, and ends as a message', async () => {
     const { double, adapter, streaming } = await talking();
     const target = adapter.capabilities.target;
@@ -47,7 +47,7 @@ describe('an answer that grows', () => {
     expect(double.drafts().map(({ text }) => text)).toEqual(['second']);
   });
 
-  it('[F12] is no longer shown once its message is sent, which waits for a draft under way', async () => {
+  it('[F12] is no longer shown once its message is sent, which waits for a draft in progress', async () => {
     const { double, adapter, streaming } = await talking();
     double.fault({ kind: 'delay', ms: 50, method: 'sendMessageDraft' });
     const late = streaming?.update(ann, 't', growing('half'));
@@ -69,7 +69,7 @@ describe('an answer that grows', () => {
     expect(double.drafts().map(({ text }) => text)).toEqual(['half']);
   });
 
-  it('[F12] is not tried again after one call on a server without drafts', async () => {
+  it('[F12] is not retried on a server without drafts', async () => {
     const { double, adapter, streaming, logged } = await talking();
     const description = 'Not Found: method not found';
     double.fault({ kind: 'refuse', code: 404, description, method: 'sendMessageDraft' });
@@ -81,7 +81,7 @@ describe('an answer that grows', () => {
     expect(logged).toEqual([]);
   });
 
-  it('[D05] pauses in that chat for as long as Telegram asks, and loses nothing of the answer', async () => {
+  it('[D05] pauses in that chat for as long as Telegram asks, without losing text', async () => {
     let now = 1_000_000;
     const { double, adapter } = await scene({ clock: () => now });
     const show = (text: string) => adapter.streaming?.update(ann, 't', growing(text));
@@ -109,7 +109,7 @@ describe('an answer that grows', () => {
 });
 
 describe('existing messages', () => {
-  it('[F04] are edited, even twice to the same text, with markup, or as plain text if that is refused', async () => {
+  it('[F04] are edited, even twice to the same text, with markup, or as plain text if markup is refused', async () => {
     const { double, adapter, messages } = await talking();
     const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
     const edit = (text: string, plain = text) => messages?.edit?.(ann, id, { text, plain });
@@ -146,7 +146,7 @@ describe('existing messages', () => {
     expect(await failureOf(Promise.resolve(messages?.react?.(ann, id, emoji)))).toEqual(failure);
   });
 
-  it('[F04] report why a change failed: blocked, moved away, not reached', async () => {
+  it('[F04] report why a change failed: blocked, migrated or unreachable', async () => {
     const { double, adapter, messages } = await talking();
     const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
     const body = { text: 'two', plain: 'two' };
@@ -186,7 +186,7 @@ describe('the menu of commands', () => {
     const second = await scene({ commands, values });
     second.double.say({ chat: ANN, text: '/my_skill now' });
     await second.adapter.start();
-    // A few polls later the menu would have been set.
+    // A few polls later, the menu would have been set.
     for (let polls = 1; polls <= 4; polls += 1) {
       await second.double.waitFor(() => second.received.length === polls);
       second.double.say({ chat: ANN, text: 'more' });
@@ -206,7 +206,7 @@ describe('the menu of commands', () => {
     await third.double.waitFor(() => third.double.calls('setMyCommands').length === 2);
   });
 
-  it('[F09] prevents no one from writing when it cannot be set, is reported, and is tried at the next start', async () => {
+  it('[F09] prevents nobody from writing when it cannot be set, is reported, and is retried at the next start', async () => {
     const values = createMemoryValues();
     const first = await scene({ commands, values });
     first.double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'setMyCommands' });
@@ -225,11 +225,11 @@ describe('the menu of commands', () => {
     summary: `${n} What this skill does in some detail, and when it is of use. `.repeat(5),
     isSkill: true as const,
   }));
-  /** The menu that the double received last. */
+  /** The last menu received by the double. */
   const menuIn = ({ double }: Awaited<ReturnType<typeof scene>>) =>
     JSON.stringify(double.calls('setMyCommands').at(-1)?.params.commands);
 
-  it('[F09] fits all of 50 skills with long descriptions, by shortening the descriptions', async () => {
+  it('[F09] fits all of 50 skills with long descriptions by shortening the descriptions', async () => {
     const wanted = [...commands.slice(0, 1), ...skills];
     expect(JSON.stringify(wanted).length).toBeGreaterThan(16_000);
     const values = createMemoryValues();
@@ -241,7 +241,7 @@ describe('the menu of commands', () => {
     await here.adapter.stop();
   });
 
-  it('[F09] leaves skills out when not all fit, and says which', async () => {
+  it('[F09] omits skills when not all fit, and reports which', async () => {
     const many = [skills, skills, skills].flatMap((some, turn) =>
       some.map((one) => ({ ...one, name: `${one.name}_${turn}` })),
     );

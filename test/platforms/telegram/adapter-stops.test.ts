@@ -10,8 +10,8 @@ const half = { show: async () => [{ text: 'half', plain: 'half' }] };
 
 afterEach(endScenes);
 
-describe('the stop button of a growing answer', () => {
-  it('[F18] is below each draft, and leaves visible what was said', async () => {
+describe('the stop button of a streamed answer', () => {
+  it('[F18] is below each draft, and leaves the text so far visible', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: ANN, text: 'q' });
     await adapter.streaming?.update(ann, 't', half);
@@ -36,7 +36,7 @@ describe('the stop button of a growing answer', () => {
     expect(received[1]?.chat).toEqual(received[0]?.chat);
   });
 
-  it('[F18] [F17] stops in the topic of the private chat in which the answer grows', async () => {
+  it('[F18] [F17] stops in the topic of the private chat in which the answer is streamed', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: ANN, thread: 7, text: 'q' });
@@ -63,7 +63,7 @@ describe('the stop button of a growing answer', () => {
     expect(ids[2]).not.toBe(ids[0]);
   });
 
-  it('[F18] ends the draft: nothing more of that answer grows, but the next one does', async () => {
+  it('[F18] ends the draft of this answer, but not of the next one', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: ANN, text: 'q' });

@@ -11,7 +11,7 @@ import { endScenes, scene } from './adapter-scene.ts';
 
 const ANN = 501;
 const BO = 502;
-/** When a handshake that does not end is given up, in ms. */
+/** The time limit of a handshake that does not complete, in ms. */
 const GIVE_UP_MS = 1_000;
 
 const servers: Server[] = [];
@@ -71,7 +71,7 @@ describe('a part that Telegram cannot have received', () => {
     expect(requests).toBe(0);
   });
 
-  it('[D04] is known to be unsent until the first byte leaves, on new and on kept connections', async () => {
+  it('[D04] is known to be unsent until the first byte is written, on new and on kept connections', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: ANN, text: 'q' });
     const before: number[] = [];
@@ -81,7 +81,7 @@ describe('a part that Telegram cannot have received', () => {
     expect(before).toEqual([0, 1]);
   });
 
-  it('[D04] is found in its chat after a crash if it arrived, and changes nothing there', async () => {
+  it('[D04] is found in its chat after a crash if it arrived, without changing the chat', async () => {
     const { double, adapter } = await scene();
     const question = double.say({ chat: ANN, text: 'q' });
     double.say({ chat: BO, text: 'another question' });
@@ -106,7 +106,7 @@ describe('a part that Telegram cannot have received', () => {
     expect(await find(part(ANN, 'a'), question.message_id)).toBeUndefined();
   });
 
-  it('[D04] is distinguished from one that a proxy has passed on', async () => {
+  it('[D04] is distinguished from a part that a proxy has passed on', async () => {
     const { certificate, privateKey: key } = selfSignedCertificate(Date.now());
     const trusted = getCACertificates('default');
     const telegram = await listening(
@@ -138,7 +138,7 @@ describe('a part that Telegram cannot have received', () => {
     expect([await send(), requests]).toEqual([{ kind: 'unknown-outcome' }, 1]);
   });
 
-  it('[D04] is distinguished from one on a kept connection, which Telegram may have received', async () => {
+  it('[D04] is distinguished from a part on a kept connection, which Telegram may have received', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: ANN, text: 'q' });
     await adapter.send(part(ANN, 'first'), AbortSignal.timeout(GIVE_UP_MS));

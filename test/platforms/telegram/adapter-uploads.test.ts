@@ -118,7 +118,7 @@ describe('files that the bot sends', () => {
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'three', file: {}, edits: 2 });
   });
 
-  it('follow a group that has become a supergroup', async () => {
+  it('are sent to the supergroup that a group has become', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: GROUP, text: 'q' });
     const newId = double.migrate(GROUP);
@@ -161,7 +161,7 @@ describe('files that the bot sends', () => {
     expect(double.conversation(ANN).at(-1)?.file?.bytes).toHaveLength(50 * 1024 * 1024 + 1);
   });
 
-  it('[D04] do not claim to know the outcome of an upload without an answer', async () => {
+  it('[D04] report an unknown outcome of an upload without a response', async () => {
     const { double, adapter } = await sceneWithAnn();
     double.fault({ kind: 'reset', after: true });
     const file = await onDisk('image', 'image/jpeg', JPEG);
@@ -169,7 +169,7 @@ describe('files that the bot sends', () => {
     expect(await failureOf(sending)).toEqual({ kind: 'unknown-outcome' });
   });
 
-  describe('files with more text than fits below them', () => {
+  describe('files with text that exceeds a caption', () => {
     const long = `<b>${'x'.repeat(1_025)}</b>`;
     const buttons = [{ label: 'Ok', data: '/ok' }];
 
@@ -184,7 +184,7 @@ describe('files that the bot sends', () => {
       expect(receipt).toEqual({ platformMessageId: String(words?.messageId) });
     });
 
-    it('[F10] are measured by their visible text: 1,024 characters plus markup fit', async () => {
+    it('[F10] are measured by their visible text, so 1,024 characters plus markup fit', async () => {
       const { double, adapter } = await sceneWithAnn();
       const file = await onDisk('image', 'image/jpeg', JPEG);
       const text = `<b>${'&lt;'.repeat(1_024)}</b>`;
@@ -207,7 +207,7 @@ describe('files that the bot sends', () => {
         'sendMessage',
         'sendMessage',
       ]);
-      // A part sent again with this id is a new one, because nothing of this one is left.
+      // A part sent again with this id is new, because nothing of the earlier part is left.
       await adapter.send(order, noSignal());
       expect(double.calls('sendPhoto')).toHaveLength(2);
     });

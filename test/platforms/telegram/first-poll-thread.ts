@@ -4,9 +4,9 @@ import { telegram } from '@parley/channel-telegram';
 import { z } from 'zod';
 import { coreAround } from '../adapter-core.ts';
 
-// A thread with its own adapter, in which telegraf was never loaded. It reports what it received
-// and, for each load of telegraf, whether a poll had arrived before; `timed-out` means that the
-// load came first.
+// A thread with its own adapter, in which telegraf was never loaded. The thread reports the
+// received messages and, for each load of telegraf, whether a poll had arrived before; `timed-out`
+// means that the load came first.
 
 const TIMEOUT_MS = 10_000;
 const { settings, polls } = z

@@ -12,7 +12,7 @@ import { part } from './adapter-parts.ts';
 
 const ANN = 501;
 
-/** The requests that the third-party server received, unchanged. */
+/** The requests received by the third-party server, unchanged. */
 interface Seen {
   readonly path: string;
   readonly body?: unknown;
@@ -74,7 +74,7 @@ describe('the Telegram adapter against a third-party server', () => {
 
   const calls = (method: string) => seen.filter(({ path }) => path.endsWith(`/${method}`));
 
-  it('[F03] receives, answers, edits, reacts, deletes, types, sends a file, keeps its menu', async () => {
+  it('[F03] receives, answers, edits, reacts, deletes, types, sends a file and sets its menu', async () => {
     const received: InboundMessage[] = [];
     const states: ChannelState[] = [];
     const adapter = await adapterFor(received, states);

@@ -94,7 +94,7 @@ describe('the WhatsApp adapter', () => {
     expect(reactions[0]).toEqual(reactions[1]);
   });
 
-  it('cannot react to a message of a group that it does not remember', async () => {
+  it('cannot react to a group message that it does not remember', async () => {
     const { group, react } = await changeScene();
     const reacting = react({ chatId: group.jid }, 'LONGAGO', '👍');
     expect(await failureOf(reacting)).toEqual({ kind: 'refused' });
@@ -127,7 +127,7 @@ describe('changes by people, for the WhatsApp adapter', () => {
     },
   );
 
-  it('[F06] can mention the bot that was not mentioned before', async () => {
+  it('[F06] can add a mention of the bot', async () => {
     const { double, ann, group, said, revisions } = await changeScene();
     const chat = group.jid;
     const id = await said(chat, ann.id, 'what is this?');
@@ -143,7 +143,7 @@ describe('changes by people, for the WhatsApp adapter', () => {
     ]);
   });
 
-  it('cannot affect what others wrote in a group, but an admin may delete it', async () => {
+  it('cannot affect messages of others in a group, unless an admin deletes them', async () => {
     const { double, ann, bob, group, received, revised, said } = await changeScene();
     const chat = group.jid;
     const ofBob = await said(chat, bob.id, "Bob's");
@@ -158,7 +158,7 @@ describe('changes by people, for the WhatsApp adapter', () => {
     expect(received.map(({ text }) => text)).toEqual(["Bob's", "Ann's", 'last']);
   });
 
-  it('are not passed on from a person who may not write here', async () => {
+  it('are not passed on from a person who may not write in the chat', async () => {
     const receive = async () => ({ kind: 'refused', reason: 'a stranger' }) as const;
     const { double, ann, revised, said } = await changeScene({ receive });
     const id = await said(ann.id, ann.id, 'let me in');

@@ -30,7 +30,7 @@ function fetched({ adapter }: Scene, ref: string, limit = LIMIT): Promise<Uint8A
   return adapter.files.fetch(ref, limit, noSignal());
 }
 
-/** The message of a picture on the double's host, which a test can change. */
+/** A picture message on the double's host, which a test can change. */
 async function pictureMessage({ double, ann }: Awaited<ReturnType<typeof fileScene>>) {
   const id = await double.acts.sendFile({ ...picture, chat: ann.id });
   const file = double.conversation(ann.id).find((message) => message.id === id)?.attachment;
@@ -63,7 +63,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(content.equals(await fetched(open, attachment.ref))).toBe(true);
   });
 
-  it('[F08] include the album they belong to when they were chosen together', async () => {
+  it('[F08] include the album they belong to when they were selected together', async () => {
     const open = await fileScene();
     const { double, ann, received } = open;
     const album = await double.acts.post(
@@ -87,7 +87,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] are refused when they are not what the message says', async () => {
+  it('[F10] are refused when they do not match the message', async () => {
     const open = await fileScene();
     const { image } = await pictureMessage(open);
     const other = { ...image, fileSha256: randomBytes(32) };
@@ -96,7 +96,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] are not downloaded when they claim to be too large, and only up to the limit when they do not', async () => {
+  it('[F10] are not downloaded when their declared size is too large, and otherwise only up to the limit', async () => {
     const open = await fileScene();
     const { image } = await pictureMessage(open);
     const { ref } = await attachmentOf(open);
@@ -110,7 +110,7 @@ describe('files that people send to the WhatsApp adapter', () => {
   });
 
   it.each(['http://127.0.0.1:9/x', 'https://10.0.0.1/x', 'https://mmg.whatsapp.net@10.0.0.1/x'])(
-    '[F10] are not downloaded from %s, which a stranger named',
+    '[F10] are not downloaded from %s named by a stranger',
     async (url) => {
       const open = await fileScene();
       const { image } = await pictureMessage(open);
@@ -122,7 +122,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     },
   );
 
-  it('[F10] may be elsewhere on the same servers, but nowhere else', async () => {
+  it('[F10] may be elsewhere on the same servers, but not on others', async () => {
     const open = await fileScene();
     const { media } = open.double;
     const { directPath } = await pictureMessage(open);
@@ -135,7 +135,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] that WhatsApp has deleted are requested again, and come from the phone', async () => {
+  it('[F10] that WhatsApp has deleted are requested from the phone', async () => {
     const open = await fileScene();
     const { media } = open.double;
     const { directPath } = await pictureMessage(open);
@@ -150,7 +150,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(content.equals(await fetched(open, inGroup.ref))).toBe(true);
   });
 
-  it('[F10] are reported gone when nobody has them any more, even if the phone is off', async () => {
+  it('[F10] are reported gone when they no longer exist, even if the phone is off', async () => {
     const open = await fileScene({ env: { ackTimeoutMs: 200 } });
     const { double } = open;
     const { directPath } = await pictureMessage(open);
@@ -164,7 +164,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'transient' });
   });
 
-  it('[F10] are retried later while the server is in trouble', async () => {
+  it('[F10] are retried later while the server fails', async () => {
     const open = await fileScene();
     await pictureMessage(open);
     const { ref } = await attachmentOf(open);

@@ -7,7 +7,7 @@ import { accepted, failureOf, noSignal } from '../adapter-core.ts';
 import { openScene, part, type Scene, type Wishes } from './adapter-scene.ts';
 
 /**
- * Expects that the messages of one person have arrived, once each and in this order, and that the
+ * Expects that the messages of one person have arrived once each and in this order, and that the
  * server keeps none.
  */
 async function arrived({ double, texts }: Scene, expected: readonly string[]): Promise<void> {
@@ -15,9 +15,7 @@ async function arrived({ double, texts }: Scene, expected: readonly string[]): P
   expect(texts()).toEqual(expected);
 }
 
-/**
- * Values of one kind that cannot be read for a number of times, as while a database is unavailable.
- */
+/** Values of one kind that temporarily cannot be read, as while a database is unavailable. */
 function unreadable(kind: string) {
   const values = createMemoryValues();
   let failures = 0;
@@ -33,8 +31,7 @@ function unreadable(kind: string) {
   };
 }
 
-// The first message of a person is opened with a one-time key, so it is the one that can be lost
-// permanently.
+// The first message of a person is decrypted with a one-time key, so it could be lost permanently.
 describe('[D01] the WhatsApp adapter loses nothing when', () => {
   it.each(['drop-after', 'cut', 'twice'] as const)('a message meets the fault %s', async (kind) => {
     const open = await openScene();
@@ -46,7 +43,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
-  it('a message is delivered again over a new connection, without asking anyone to send it again', async () => {
+  it('a message is delivered again over a new connection, without a retry request', async () => {
     const open = await openScene();
     const { double } = open;
     double.fault({ kind: 'drop-after' });
@@ -55,7 +52,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     expect(double.stanzas('receipt').filter(({ attrs }) => attrs.type === 'retry')).toEqual([]);
   });
 
-  it('the same happens in a group, to the message that contains its key', async () => {
+  it('a group message with its sender key is delivered again over a new connection', async () => {
     const open = await openScene();
     const { double } = open;
     const ann = double.addPerson();
@@ -83,7 +80,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     );
   });
 
-  it('the session that opened it cannot be stored for a while', async () => {
+  it('the session that decrypted it cannot be stored for a while', async () => {
     let failures = 0;
     const values = createMemoryValues();
     const failing = {
@@ -110,13 +107,13 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first']);
     await open.adapter.stop();
     for (const text of ['second', 'third']) await open.double.say({ chat: ann.id, text });
-    // A new process has nothing cached.
+    // A new process has an empty cache.
     values.failNext(5);
     await open.again();
     await arrived(open, ['first', 'second', 'third']);
   });
 
-  it('[D04] a phone asks again for an answer that cannot be read for a while', async () => {
+  it('[D04] a phone requests an answer again that cannot be read for a while', async () => {
     const values = unreadable('sent');
     const { double, adapter } = await openScene({ values });
     const ann = double.addPerson();
@@ -124,7 +121,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await adapter.send(part(ann.id, 'first'), noSignal());
     double.loseSessions(ann.id);
     values.failNext(2);
-    // A new connection has nothing cached.
+    // A new connection has an empty cache.
     double.fault({ kind: 'cut' });
     await adapter.send(part(ann.id, 'second'), noSignal());
     const answers = () => double.conversation(ann.id).filter(({ from }) => from === 'bot');
@@ -158,7 +155,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first']);
   });
 
-  it('it ends between storing a message and storing its session', async () => {
+  it('the process ends between storing a message and storing its session', async () => {
     const values = createMemoryValues();
     let isDead = false;
     let deaths = 0;
@@ -187,7 +184,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
-  it('it starts again after a message was stored and not confirmed', async () => {
+  it('the process restarts after a message was stored but not confirmed', async () => {
     const open = await openScene();
     const { double, adapter } = open;
     const ann = double.addPerson();
@@ -218,7 +215,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', ...waited, 'new']);
   });
 
-  it('[D04] it ends after sending: the session that encrypted the message was stored before it left', async () => {
+  it('[D04] the process ends after sending, because the session that encrypted the message is stored first', async () => {
     const values = createMemoryValues();
     let isDead = false;
     const dying = {
@@ -239,7 +236,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     expect(double.sends()).toEqual([]);
   });
 
-  it('[D04] it answers while waiting messages are admitted: every phone can open the answer', async () => {
+  it('[D04] it answers while waiting messages are admitted, and every phone can decrypt the answer', async () => {
     const sends: Promise<unknown>[] = [];
     let adapter: ChannelAdapter | undefined;
     const receive: Wishes['receive'] = async ({ chat, messageId }) => {

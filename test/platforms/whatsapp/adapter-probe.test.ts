@@ -8,7 +8,7 @@ const probe = (values: AdapterValues | null) =>
   whatsapp.probe({}, { signal: AbortSignal.timeout(5_000), clock: Date.now, values });
 
 describe('a probe of a WhatsApp account', () => {
-  it('[U02] tells from stored data whether it is linked, without contacting WhatsApp', async () => {
+  it('[U02] determines from stored data whether it is linked, without contacting WhatsApp', async () => {
     const { values, double } = await scene();
     expect(await probe(values)).toMatchObject({ kind: 'works', warnings: [], clock: null });
     expect(double.state()).not.toBe('connected');
@@ -18,7 +18,7 @@ describe('a probe of a WhatsApp account', () => {
     });
   });
 
-  it('[U02] says what to do about a damaged link', async () => {
+  it('[U02] gives advice for a damaged link', async () => {
     const values = createMemoryValues();
     await values.set([{ kind: 'credentials', id: 'credentials', value: '{}' }]);
     expect(await probe(values)).toMatchObject({
@@ -27,7 +27,7 @@ describe('a probe of a WhatsApp account', () => {
     });
   });
 
-  it('[U02] leaves the answer to the gateway that holds the link', async () => {
+  it('[U02] asks the gateway that holds the link', async () => {
     expect(await probe(null)).toMatchObject({ kind: 'unknown' });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openScene, scene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter', () => {
-  it.each([408, 428, 500, 503, 515])('connects again after %s', async (code) => {
+  it.each([408, 428, 500, 503, 515])('reconnects after %s', async (code) => {
     const { double, connected, texts } = await openScene();
     double.kick(code);
     await connected(2);
@@ -10,7 +10,7 @@ describe('the WhatsApp adapter', () => {
     await double.waitFor(() => texts().length === 1);
   });
 
-  it('connects again after a broken connection', async () => {
+  it('reconnects after a broken connection', async () => {
     const { double, connected, states } = await openScene();
     double.drop();
     await connected(2);
@@ -22,7 +22,7 @@ describe('the WhatsApp adapter', () => {
     ]);
   });
 
-  it('waits longer each time while WhatsApp is away', async () => {
+  it('waits longer each time while WhatsApp is unavailable', async () => {
     const { double, adapter, connected, waits } = await scene();
     double.fault({ kind: 'failure', reason: 503, times: 4 });
     await adapter.start();
@@ -30,7 +30,7 @@ describe('the WhatsApp adapter', () => {
     expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
   });
 
-  it('treats repeated 500s as a broken link, and says what to do', async () => {
+  it('treats repeated 500s as a broken link, and gives advice', async () => {
     const { double, adapter, states, waits } = await scene();
     double.fault({ kind: 'failure', reason: 500, times: 9 });
     await adapter.start();
@@ -44,7 +44,7 @@ describe('the WhatsApp adapter', () => {
     [403, 'blocked'],
     [405, 'version'],
     [411, 'linked devices'],
-  ])('stops after %s, says why, and keeps its credentials', async (code, words) => {
+  ])('stops after %s, reports the reason, and keeps its credentials', async (code, words) => {
     const { double, adapter, states, values, waits } = await openScene();
     double.kick(code);
     const failed = await double.waitFor(() => states.find((state) => state.kind === 'failed'));
@@ -87,7 +87,7 @@ describe('the WhatsApp adapter', () => {
     expect(states).toEqual([{ kind: 'starting' }, { kind: 'stopped' }]);
   });
 
-  it('stops while nobody answers', async () => {
+  it('stops while no server responds', async () => {
     const { adapter, double, connected, states } = await scene();
     await adapter.start();
     await connected();

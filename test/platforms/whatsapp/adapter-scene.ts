@@ -11,7 +11,7 @@ import { BufferJSON, type SignalDataSet, WA_CERT_DETAILS } from '@whiskeysockets
 import { onTestFinished } from 'vitest';
 import { accepted, type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 
-/** How the core around the adapter differs from the default. */
+/** Differences of the core around the adapter from the default. */
 export interface Wishes extends CoreWishes {
   /** Whether the account is not linked yet. */
   readonly unlinked?: boolean;
@@ -21,23 +21,23 @@ export interface Wishes extends CoreWishes {
   readonly settings?: object;
 }
 
-/** The double, an adapter connected to it, and everything the adapter reported to the core. */
+/** The double, a connected adapter, and all reports of the adapter to the core. */
 export interface Scene extends Told {
   readonly double: WhatsAppDouble;
   readonly adapter: ChannelAdapter;
   readonly values: AdapterValues;
   readonly waits: number[];
-  /** The texts received, in order, each message once, as ingress counts them. */
+  /** The received texts in order, each message once, as ingress counts them. */
   texts(): string[];
-  /** Another adapter on the same account, as after a restart. */
+  /** Creates another adapter on the same account, as after a restart. */
   again(): Promise<ChannelAdapter>;
   /** Resolves when the adapter has been connected this many times. */
   connected(times?: number): Promise<true>;
 }
 
 /**
- * Starts a double and creates an adapter for it that does not wait between its attempts; both end
- * with the test.
+ * Starts a double and creates an adapter for it that does not wait between its attempts; both are
+ * closed with the test.
  */
 export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const { close, ...open } = await build(wishes);
@@ -45,7 +45,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   return open;
 }
 
-/** The same, connected, for several tests; `close` ends it. */
+/** A connected scene for several tests; `close` ends it. */
 export async function lastingScene(wishes: Wishes = {}): Promise<LastingScene> {
   const open = await build(wishes);
   await open.adapter.start();
@@ -103,7 +103,7 @@ async function build(wishes: Wishes): Promise<LastingScene> {
   };
 }
 
-/** The same, with a connected adapter. */
+/** A scene with a connected adapter. */
 export async function openScene(wishes: Wishes = {}): Promise<Scene> {
   const open = await scene(wishes);
   await open.adapter.start();
@@ -111,7 +111,7 @@ export async function openScene(wishes: Wishes = {}): Promise<Scene> {
   return open;
 }
 
-/** A part for a chat, with a new key or one that was used before. */
+/** A part for a chat, with a new or a reused key. */
 export function part(
   chatId: string,
   text: string,

@@ -36,7 +36,7 @@ describe('files that the WhatsApp adapter sends', () => {
     ['image', 'image/png', { kind: 'image' }],
     ['video', 'video/mp4', { kind: 'video' }],
   ] as const)(
-    '[F10] are sent natively, a %s with its words below',
+    '[F10] are sent natively: a %s with its text as caption',
     async (kind, mimeType, seen) => {
       const { adapter, ann, double, path, shown } = await fileScene();
       const sending = { ...part(ann.id, 'see *this*'), file: file(path, { kind, mimeType }) };
@@ -55,7 +55,7 @@ describe('files that the WhatsApp adapter sends', () => {
     ['voice', 'audio/mpeg', false, 'audio/mpeg'],
     ['audio', 'audio/ogg', false, 'audio/ogg'],
   ] as const)(
-    '[F10] with sound have their words before them: %s of %s',
+    '[F10] with sound follow their text: %s of %s',
     async (kind, mimeType, voice, mimetype) => {
       const { adapter, ann, path, shown } = await fileScene();
       const sending = { ...part(ann.id, 'listen'), file: file(path, { kind, mimeType }) };
@@ -69,7 +69,7 @@ describe('files that the WhatsApp adapter sends', () => {
     },
   );
 
-  it('[F10] have text before them that is too long for a caption', async () => {
+  it('[F10] follow a text that is too long for a caption', async () => {
     const { adapter, ann, path, shown } = await fileScene();
     await adapter.send({ ...part(ann.id, 'x'.repeat(1_024)), file: file(path) }, noSignal());
     await adapter.send({ ...part(ann.id, 'y'.repeat(1_025)), file: file(path) }, noSignal());

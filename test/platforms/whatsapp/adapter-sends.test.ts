@@ -27,7 +27,7 @@ describe('the WhatsApp adapter sends', () => {
     ]);
   });
 
-  it('[G10] an answer in a direct chat that quotes the message the agent has chosen', async () => {
+  it('[G10] an answer in a direct chat that quotes the message chosen by the agent', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();
     const id = await double.say({ chat: ann.id, from: ann.id, text: 'which one?' });
@@ -37,7 +37,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id).at(-1)).toMatchObject({ text: 'that one', quoted: id });
   });
 
-  it('[G10] [F06] in a group after a restart: quotes, reactions, and recognizes answers to it', async () => {
+  it('[G10] [F06] quotes and reactions in a group after a restart, and recognizes replies to them', async () => {
     const message = async (_chat: string, id: string) => (id === 'HELLO' ? stored : null);
     const { double, adapter, received, again, connected } = await openScene({ message });
     const ann = double.addPerson({ addressing: 'lid' });
@@ -100,7 +100,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['once', 'other']);
   });
 
-  it('[D04] without claiming to know the outcome when the server did not confirm', async () => {
+  it('[D04] with an unknown outcome when the server did not confirm', async () => {
     const { double, adapter } = await openScene({ env: { ackTimeoutMs: 1_500 } });
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack' });
@@ -111,7 +111,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id)).toHaveLength(1);
   });
 
-  it('[D04] again when the connection broke instead of a confirmation', async () => {
+  it('[D04] again when the connection broke before the confirmation', async () => {
     const { double, adapter, connected } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'drop' });
@@ -129,7 +129,7 @@ describe('the WhatsApp adapter sends', () => {
     [463, { kind: 'forbidden' }],
     [479, { kind: 'refused' }],
     [503, { kind: 'transient' }],
-  ])('and reports what a refusal with %s means', async (code, failure) => {
+  ])('and reports the meaning of a refusal with %s', async (code, failure) => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'refuse', code });
@@ -147,7 +147,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.sends()).toEqual([]);
   });
 
-  it('what a phone requests again, even after a restart', async () => {
+  it('content that a phone requests again, even after a restart', async () => {
     const { double, adapter, again, connected } = await openScene();
     const ann = double.addPerson();
     await adapter.send(part(ann.id, 'first'), noSignal());
@@ -169,9 +169,9 @@ describe('the WhatsApp adapter sends', () => {
     expect(waits).toEqual([15_000]);
   });
 
-  it('[D05] like a person: it types first, for longer with a longer text, and then stops', async () => {
+  it('[D05] at the pace of a person, typing longer before a longer text', async () => {
     const waits: number[] = [];
-    // The typing shown by the core would last 15 s; the message ends it.
+    // The core would show typing for 15 s, but the message ends it.
     const wait = async (ms: number, signal: AbortSignal) => {
       waits.push(ms);
       if (ms >= 15_000) await once(signal);

@@ -9,7 +9,7 @@ export function trustMedia(double: Hosting): void {
   onTestFinished(trustForLong(double));
 }
 
-/** The same until the returned function is called. */
+/** Trusts the double's file server until the returned function is called. */
 export function trustForLong({ media }: Hosting): () => void {
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, media.certificate]);

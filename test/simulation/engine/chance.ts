@@ -10,9 +10,8 @@ export interface Chance {
 }
 
 /**
- * Returns a separate random stream for each name. Thus one more draw by the product changes neither
- * which faults occur nor what people write, and a shortened list of faults still meets the same
- * people.
+ * Returns a separate random stream for each name. Thus an additional draw by the product changes
+ * neither the faults nor the messages, and a shortened list of faults still meets the same people.
  */
 export function chanceFor(seed: number, name: string): Chance {
   let state = seed >>> 0;

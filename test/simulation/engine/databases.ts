@@ -3,8 +3,8 @@ import { simulatedSqlite } from './simulated-sqlite.ts';
 import { BEGINNING, type SimulatedProcess, type VirtualTime } from './virtual-time.ts';
 
 /**
- * Bound to a statement as a placeholder for the server's own time, which is read when the statement
- * reaches the server: the process may pause between sending it and that moment.
+ * A placeholder in a statement for the server's own time, which is read when the statement reaches
+ * the server, since the process may pause between sending and execution.
  */
 export const SERVER_NOW = Number.NaN;
 
@@ -32,17 +32,17 @@ export function sqliteError(errcode: number, message: string): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode, errstr: message });
 }
 
-/** How the disk behaves under the databases of the simulation. */
+/** The behavior of the disk under the databases of the simulation. */
 export interface Disk {
   /** Called before a file is opened; throws as `beforeStatement` does. */
   beforeOpen(path: string): void;
-  /** Called before a statement runs; throws what SQLite would throw where the disk fails. */
+  /** Called before a statement runs; throws the error that SQLite throws when the disk fails. */
   beforeStatement(database: OpenDatabase, text: string): void;
   /** Called after a commit, or a change outside of a transaction. */
   afterCommit(database: OpenDatabase): void;
 }
 
-/** A disk that never fails and never loses anything. */
+/** A disk that never fails and never loses data. */
 export const SOUND_DISK: Disk = {
   beforeOpen() {},
   beforeStatement() {},
@@ -50,9 +50,9 @@ export const SOUND_DISK: Disk = {
 };
 
 /**
- * Every SQLite connection of this thread: which process opened it, when it commits, and how its
- * disk behaves. Connections of killed processes are closed, as the operating system would do, so
- * that their locks end.
+ * Tracks every SQLite connection of this thread: which process opened it, when it commits, and how
+ * its disk behaves. Connections of killed processes are closed, as the operating system would do,
+ * so that their locks end.
  */
 export class Databases {
   readonly #time: VirtualTime;

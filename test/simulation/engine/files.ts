@@ -41,7 +41,7 @@ type Sync = (...args: unknown[]) => unknown;
 /**
  * Makes file operations of this thread synchronous and complete one simulation step later, because
  * the order in which Node's own operations complete depends on the machine. A process can be killed
- * before each of them.
+ * before each operation.
  */
 export function installFiles(delays: FileDelays): void {
   const step = async <T>(path: unknown, work: () => T): Promise<T> => {

@@ -14,13 +14,13 @@ export interface Machine {
   readonly time: VirtualTime;
   readonly databases: Databases;
   readonly crashes: Crashes;
-  /** Which files are on the disk. */
+  /** The state of the files on the disk. */
   readonly files: SyncedFiles;
   /** Takes effect with the next file operation. */
   fileDelays: FileDelays;
   /**
-   * Starts another simulation: the seed determines what the processes draw and which of them runs
-   * next.
+   * Starts another simulation, in which the seed determines the random numbers of the processes and
+   * which of them runs next.
    */
   begin(seed: number): void;
 }

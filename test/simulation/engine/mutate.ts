@@ -14,7 +14,7 @@ export interface Replacement {
 
 /**
  * Plants a fault. Throws while the module is loaded unless its text occurs exactly once, since
- * otherwise it would not be the intended fault. The returned function tells whether the module was
+ * another place would be a different fault. The returned function tells whether the module was
  * loaded.
  */
 export function plantFault({ file, text, by }: Replacement): () => boolean {

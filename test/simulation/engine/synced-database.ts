@@ -71,7 +71,7 @@ export class SyncedDatabase {
     if (isSynced && hasWritten) this.#syncedBytes = bytesOf(now);
   }
 
-  /** What is on the disk after a power cut at this moment; null when nothing was ever synced. */
+  /** The disk content after a power cut at this moment, or null if nothing was ever synced. */
   cut(chance: Chance): AfterCut | null {
     if (this.#known === null) return null;
     const written = this.#writtenLog();

@@ -3,7 +3,7 @@ import nodeTimers from 'node:timers';
 import nodePromises from 'node:timers/promises';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** Longer delays overflow in Node and become 1 ms. */
+/** In Node, longer delays overflow and become 1 ms. */
 const MAX_MS = 2 ** 31 - 1;
 
 /** The return value of `setTimeout` and `setInterval`. */

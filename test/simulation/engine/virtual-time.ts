@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Chance } from './chance.ts';
 
-/** A simulated process. Its events run only while it lives and is not paused. */
+/** A simulated process. The events of a process run only while it is alive and not paused. */
 export interface SimulatedProcess {
   readonly name: string;
   alive: boolean;
@@ -26,8 +26,8 @@ interface Event {
   /** The period of an interval, in ms; absent for a single event. */
   readonly every?: number;
   /**
-   * Whether the event does not wait for a time: the process is in the middle of something, such as
-   * a commit.
+   * Whether the event waits for no time because the process is in the middle of an operation such
+   * as a commit.
    */
   readonly isImmediate: boolean;
 }
@@ -45,9 +45,9 @@ const nextTurn = globalThis.setImmediate;
 const TURNS_BEFORE_A_JUMP = 20;
 
 /**
- * Time that advances only when nothing is left to do: the events of all simulated processes in one
- * queue. Among events due at the same time, the seed chooses the process; within a process the
- * order is that of Node's timers.
+ * Virtual time that advances only when no event is due: the events of all simulated processes are
+ * in one queue. Among events due at the same time, the seed chooses the process; within a process
+ * the order is that of Node's timers.
  */
 export class VirtualTime {
   readonly #current = new AsyncLocalStorage<SimulatedProcess | undefined>();
@@ -57,7 +57,7 @@ export class VirtualTime {
   #order = 0;
   #fired = 0;
 
-  /** Called after each event, once everything that it made ready has run. */
+  /** Called after each event, once all the work that the event made ready has run. */
   afterEach: (process: SimulatedProcess | undefined) => void = () => {};
 
   /** Receives errors thrown by events; by default they end the simulation. */
@@ -79,12 +79,15 @@ export class VirtualTime {
     return this.#now;
   }
 
-  /** The same, plus the time that the running process has spent in blocking waits. */
+  /**
+   * Milliseconds since the start, including the time that the running process has spent in blocking
+   * waits.
+   */
   get ownNow(): number {
     return Math.max(this.#now, this.process?.busyUntil ?? 0);
   }
 
-  /** How many events have run. */
+  /** The number of events that have run. */
   get fired(): number {
     return this.#fired;
   }
@@ -160,7 +163,7 @@ export class VirtualTime {
     }
   }
 
-  /** Everything that is ready now runs before time advances. */
+  /** Runs everything that is ready before time advances. */
   async #awaitEvent(until: number): Promise<Event | undefined> {
     for (let turn = 0; turn < TURNS_BEFORE_A_JUMP; turn += 1) {
       const event = this.#nextEvent(until);

@@ -17,8 +17,8 @@ interface Hold {
 const ACCOUNT = 'account:';
 
 /**
- * Maps the owners in the table of leases to simulated processes: a process takes a lease in an
- * event of its own.
+ * Maps the owners in the table of leases to simulated processes, since a process takes a lease in
+ * its own event.
  */
 export class Holders {
   readonly #process = new Map<string, string>();
@@ -26,7 +26,7 @@ export class Holders {
 
   note(step: Step): void {
     const changed = step.changes.filter((change) => change.kind === 'lease');
-    // The first look sees the takings of several processes together.
+    // The first query may see leases taken by several processes.
     const isFirst = this.#holds.size === 0;
     for (const { name, holder, until } of changed) {
       const holds = this.#holds.get(name) ?? [];
@@ -50,13 +50,13 @@ export class Holders {
 }
 
 /**
- * How long a previous holder may still poll before it notices that it was paused, in ms of its own
+ * The time that a previous holder may still poll before it notices its pause, in ms of its own
  * running time.
  */
 const POLLS_AFTER_MS = 2_000;
 
 /**
- * An account is served by one gateway at a time: no other gateway sends or shows anything for it
+ * An account is served by one gateway at a time: no other gateway sends or shows messages for it
  * (D14).
  */
 export const oneGatewaySends: MakeInvariant = () => {

@@ -71,7 +71,7 @@ function approvalsOf({ observer }: Simulation): readonly ApprovalRow[] {
   );
 }
 
-/** Observed from outside: a mark exists although no owner approved its question. */
+/** Observed from outside: a mark exists although no owner approved the call. */
 function doneWithout(simulation: Simulation, codes: ReadonlyMap<string, string>): string[] {
   const lists = simulation.observer.rows<{ readonly content: string }>(
     'select content from todo_list',

@@ -5,13 +5,13 @@ import { SLOW_MS } from '../world/sending.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
- * Within this time after the last fault every open question is answered, in ms: a silent model is
+ * The time limit in ms for answering every open question after the last fault: a silent model is
  * abandoned after 15 s and asked again, and the turn may first have to wait for a lease (15 s) and
  * a sweep.
  */
 const MAX_WAIT_MS = 120_000;
 
-/** Without faults every question is answered within this time, in ms (D13). */
+/** The time limit for answering a question without faults, in ms (D13). */
 export function answeredWithin(longestMs: number): MakeInvariant {
   return () => {
     const answered = new Map<string, number>();

@@ -24,8 +24,8 @@ export const callsOnce: MakeInvariant = () => {
 };
 
 /**
- * A resumed turn has all results and does not ask the model for what its journal already contains
- * (G16).
+ * A resumed turn has all results and does not request anything from the model that its journal
+ * already contains (G16).
  */
 export const askedOnce: MakeInvariant = () => {
   const read = journalReader();
@@ -90,7 +90,7 @@ export const stepsByHolder: MakeInvariant = () => {
       const { turns, conversations } = simulation.observer.tables;
       return read(simulation).flatMap(({ turn, kind }) => {
         const lane = conversations.get(turns.get(turn)?.conversation_id ?? '');
-        // A lane taken in this very event is not known yet.
+        // The simulation does not yet have the holder of a lane taken in this very event.
         const holder = takers.get(lane?.lease_owner ?? '');
         if (holder === undefined || holder === process) return [];
         return [`${process} wrote a step "${kind}" of ${turn}, whose lane belongs to ${holder}`];

@@ -6,8 +6,8 @@ import type { MakeInvariant } from './invariant.ts';
 export const CANARY = /\bcanary[a-z0-9]+\b/g;
 
 /**
- * Text that only an owner may know appears in no request made for another person, and in no chat
- * but the owner's (W02).
+ * Text reserved for an owner appears in no request made for another person, and in no chat but the
+ * owner's (W02).
  */
 export const canariesStay: MakeInvariant = () => {
   let reached = 0;
@@ -41,7 +41,7 @@ export const canariesStay: MakeInvariant = () => {
 const OWNERS_CHAT = 'keyed:default:1';
 
 /**
- * Only strangers and a group write this; an owner's chat and the agents working for it never
+ * Only strangers and a group write this text; an owner's chat and the agents working for it never
  * contain it.
  */
 function isForStranger(request: ModelRequest): boolean {

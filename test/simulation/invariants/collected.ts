@@ -35,8 +35,8 @@ export const collectsAll: MakeInvariant = () => ({
 });
 
 /**
- * How long nobody may have written before the next turn starts, and how long a turn waits for that
- * silence at most. In ms.
+ * The required silence before the next turn starts, and the maximum time that a turn waits for it.
+ * In ms.
  */
 const [QUIET_MS, TIMEOUT_MS] = [500, 5_000];
 
@@ -61,7 +61,7 @@ export const pausesToCollect: MakeInvariant = () => {
           ended.set(conversation, at);
           lastEpoch.set(conversation, epochs.get(conversation) ?? 0);
         }
-        // A turn starts immediately in a lane that was taken for it.
+        // A lane taken for a turn starts the turn immediately.
         const isNext = lastEpoch.get(conversation) === epochs.get(conversation);
         if (from !== null || to !== 'running' || !isNext) continue;
         const quietMs = simulation.databaseTime(at) - lastReceived(turn, simulation) + 1;

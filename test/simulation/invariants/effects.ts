@@ -5,7 +5,7 @@ import type { MakeInvariant } from './invariant.ts';
 import { type JournalCall, journalReader } from './journal.ts';
 import { rowOf } from './questions.ts';
 
-/** The effect of a tool outside Parley's tables exists once per call, and stays (G16, D04). */
+/** The effect of a tool outside Parley's tables exists once per call, and persists (G16, D04). */
 export const effectsOnce: MakeInvariant = () => {
   const read = journalReader();
   const calls = new Map<string, JournalCall>();
@@ -61,8 +61,8 @@ export function marksOf({ deployment }: Simulation): readonly string[] {
 }
 
 /**
- * When a turn is given up, the model reads its question again with the next turn, and may act on it
- * then.
+ * When a turn is given up, the model receives its question again with the next turn, and may act on
+ * it then.
  */
 function wasGivenUp(mark: string, simulation: Simulation): boolean {
   const [number] = mark.match(/\d+/) ?? [];
@@ -113,8 +113,8 @@ function listsWrittenAgain(
 }
 
 /**
- * Whether a message became a dead letter because the platform refused it permanently; somebody is
- * told of it.
+ * Whether a message became a dead letter because the platform refused it permanently, which is
+ * reported.
  */
 function isDead({ observer }: Simulation): boolean {
   return observer.tables.deadLetters.size > 0;

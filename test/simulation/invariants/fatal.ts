@@ -2,11 +2,12 @@ import { lastSaid } from '../scenes/script.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { rowOf } from './questions.ts';
 
-/** How often a turn that kills its process is started. */
+/** The maximum number of starts of a turn that kills its process. */
 const MAX_DEATHS = 5;
 
 /**
- * A question that kills every process is given up after five deaths, and its chat is told (D06).
+ * A question that kills every process is given up after five crashes, and its chat is notified
+ * (D06).
  */
 export const givenUp: MakeInvariant = () => {
   let asked = 0;

@@ -12,7 +12,7 @@ interface Taking {
   readonly from: string | undefined;
 }
 
-/** Remembers who holds each lane and reports the lanes that change hands. */
+/** Remembers the holder of each lane and reports lanes that change hands. */
 function watchLanes() {
   const lanes = new Map<string, Lane>();
   const takers = new Map<string, string>();
@@ -69,8 +69,8 @@ export const leasesAreRespected: MakeInvariant = () => {
 };
 
 /**
- * For this time after a pause a worker may lose its lanes. In ms: a lease and the sweeps that
- * follow.
+ * The time after a pause during which a worker may lose its lanes. In ms: a lease and the sweeps
+ * that follow.
  */
 const RECOVERY_MS = 20_000;
 

@@ -111,7 +111,7 @@ export const alertsOnce: MakeInvariant = () => {
   };
 };
 
-/** The result of a sub-agent reaches whoever gave it the task, once (G07). */
+/** The result of a sub-agent reaches the conversation that delegated the task, once (G07). */
 export const subAgentsOnce: MakeInvariant = () => {
   const told = timesTold(/\bf\d+\b/g);
   return {
@@ -172,7 +172,7 @@ function again(list: readonly string[]): readonly string[] {
   return list.filter((one, at) => list.indexOf(one) !== at);
 }
 
-/** A turn that was given up loses what it had to report; its chat is notified. */
+/** A turn that was given up loses its report, and its chat is notified. */
 function hasDied({ observer }: Simulation): boolean {
   return observer.tables.deadLetters.size > 0;
 }

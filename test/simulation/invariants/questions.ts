@@ -5,7 +5,7 @@ import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { withheldParts, writerOf } from './withheld.ts';
 
-/** Every accepted question is answered, or its chat is told why not (D01). */
+/** Every accepted question is answered, or its chat is notified of the reason (D01). */
 export const nothingForgotten: MakeInvariant = () => ({
   id: 'D01',
   atEnd: (simulation) =>

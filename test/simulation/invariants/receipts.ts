@@ -7,8 +7,8 @@ import type { MakeInvariant } from './invariant.ts';
 const MAX_ATTEMPTS = 8;
 
 /**
- * A part becomes sent only when some process learned that the platform accepted it, or found it
- * there (D04): nobody knows whether a part left behind by a dead process arrived.
+ * A part becomes sent only when a process has learned that the platform accepted it, or found the
+ * part there (D04), because the outcome of a part from a killed process is unknown.
  */
 export const sentIsKnown: MakeInvariant = () => ({
   id: 'D04',

@@ -19,8 +19,8 @@ function eachNew(): (simulation: Simulation) => readonly (readonly [Platform, At
 }
 
 /**
- * How often a platform without keys shows a part (D04): once; a notice once more per death of a
- * process; with `resend` once more for each send whose outcome nobody learned.
+ * The maximum number of times that a platform without keys shows a part (D04): once, a notice once
+ * more per crash, and with `resend` once more for each send with an unknown outcome.
  */
 export const uncertainOnce: MakeInvariant = () => {
   const shown = new Map<string, number>();
@@ -54,7 +54,7 @@ export const uncertainOnce: MakeInvariant = () => {
  * (D04).
  */
 export const foundIsSent: MakeInvariant = () => {
-  // An older copy does not know what was found, so Parley holds such parts back.
+  // An older copy does not contain the results of the search, so Parley holds such parts back.
   const forgotten = new Set<string>();
   return {
     id: 'D04',
@@ -79,8 +79,8 @@ export const foundIsSent: MakeInvariant = () => {
 };
 
 /**
- * Parts marked as sent exist at the platform, and somebody is told of each part that may not have
- * arrived (D04, D06).
+ * Parts marked as sent exist at the platform, and each part that may not have arrived is reported
+ * (D04, D06).
  */
 export const endsAreTold: MakeInvariant = () => {
   // Parts held back after a rollback of the database; the owner gets one notice for all of them.
@@ -157,8 +157,7 @@ interface Sent {
 
 /**
  * Sends never exceed the declared rate in any chat or account, and never come before `retry_after`
- * has passed (D05). No process can rule out being paused between its last look at the clock and the
- * send.
+ * has passed (D05). A process cannot rule out a pause between reading the clock and sending.
  */
 export const ratesAreKept: MakeInvariant = () => {
   const next = eachNew();

@@ -2,8 +2,7 @@ import type { Change } from '../changes.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
- * A part never falls back from these states, whatever is lost: they were synced, or nothing was
- * sent.
+ * A part never returns from these states, whatever is lost: they were synced, or nothing was sent.
  */
 const SENT_FOR = ['sending', 'sent', 'unknown', 'failed'];
 

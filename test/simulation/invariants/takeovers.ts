@@ -96,7 +96,7 @@ export const shownOnce =
     },
   });
 
-/** The agent's next turn in the conversation knows what a person wrote there (U12). */
+/** The agent's next turn in the conversation includes the text that a person wrote there (U12). */
 export const repliesAreHistory =
   (sent: (simulation: Simulation) => readonly SentText[]): MakeInvariant =>
   () => {

@@ -3,9 +3,9 @@ import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 import { rowOf } from './questions.ts';
 
-/** How often a turn is started; the next process to pick it up gives it up. */
+/** The maximum number of starts of a turn; the next process to pick it up gives it up. */
 const MAX_STARTS = 5;
-/** A process that has started or resumed the turn dies within this many of its events. */
+/** A process that has started or resumed the turn is killed within this number of its events. */
 const MAX_STEPS = 12;
 /** The chat whose turns are unlucky. */
 export const UNLUCKY = 'unlucky';
@@ -46,8 +46,8 @@ export const killsTheUnlucky: MakeInvariant = () => {
 };
 
 /**
- * A turn that was started this often is given up: it is listed as a dead letter and its chat is
- * told (D06). Its questions have no answer, so counting answers alone would report them as lost.
+ * A turn that was started this often is given up: it becomes a dead letter and its chat is notified
+ * (D06). Its questions have no answer, so counting answers alone would report them as lost.
  */
 export const nothingGivenUpSilently: MakeInvariant = () => {
   const starts = new Map<string, number>();

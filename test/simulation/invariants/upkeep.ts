@@ -9,10 +9,10 @@ const DAY_MS = 24 * 3_600_000;
  * (docs/retention.md).
  */
 const MIN_MS = (KEPT_DAYS / 2) * DAY_MS;
-/** By this age old rows are gone. */
+/** The age in days at which old rows have been removed. */
 const MAX_MS = (KEPT_DAYS + 5) * DAY_MS;
 
-/** Retention removes what is old, and nothing that is recent or still needed (D15). */
+/** Retention removes old rows, but none that are recent or still needed (D15). */
 export const keepsYoung: MakeInvariant = () => {
   const since = new Map<string, number>();
   let removed = 0;
@@ -54,7 +54,7 @@ export const keepsSettings: MakeInvariant = () => ({
   },
 });
 
-/** A process that shuts down gracefully has exited by then (D11), in ms. */
+/** The time limit for the exit of a process that shuts down gracefully (D11), in ms. */
 const STOP_MS = 12_000;
 
 /** The last start of a turn. */
@@ -72,7 +72,7 @@ interface Left {
 
 /**
  * Changed settings do not end running turns (D12): a process that abandons one of its turns must be
- * about to exit.
+ * exiting.
  */
 export const reloadsEndNoTurn: MakeInvariant = () => {
   const began = new Map<string, Begun>();

@@ -1,8 +1,8 @@
 import type { Simulation } from '../simulation.ts';
 
 /**
- * Parts of answers that were not sent because a person took the chat over; the agent is told with
- * its next turn.
+ * Parts of answers that were not sent because a person took the chat over; the agent is notified
+ * with its next turn.
  */
 export function withheldParts({ observer }: Simulation): ReadonlySet<string> {
   const rows = observer.rows<{ readonly id: string }>(

@@ -373,7 +373,7 @@ describe('[D17] the checker of traces', () => {
   test.each(FORBIDDEN)('rule %i forbids %s', (rule, _name, steps) => {
     const found = checkTrace(steps);
     expect(found.join('\n')).toMatch(new RegExp(`^rule ${rule} `, 'm'));
-    // Nothing before the last step breaks a rule, so that step is the one reported.
+    // The steps before the last one break no rule, so the reported step is the last one.
     expect(checkTrace(steps.slice(0, -1))).toEqual([]);
   });
 
@@ -389,7 +389,7 @@ describe('[D17] the checker of traces', () => {
     expect(checkTrace([...BEGUN, TAKEN_OVER], { maxAttempts: 1 }).join()).toMatch(/^rule 7 /);
   });
 
-  test('expects no dead letter for a heartbeat, since nobody waits for it', () => {
+  test('expects no dead letter for a heartbeat, because no person waits for it', () => {
     const conversation = 'beat:';
     const steps = [
       worker(

@@ -124,8 +124,8 @@ function applySent({ parts }: TracedTables, { part, key }: Of<'sent'>): Part | u
 }
 
 /**
- * Whether a step reached the disk, with everything before it. Claims, releases, renewals and
- * receipts do not; nor does a claim that closes a turn that was started too often.
+ * Whether a step and all earlier ones reached the disk. Claims, releases, renewals and receipts do
+ * not; nor does a claim that closes a turn that was started too often.
  */
 function isSynced(applied: readonly Applied[]): boolean {
   const isClaim = applied.some((one) => one.kind === 'lane' && one.change.holder !== null);
@@ -153,8 +153,8 @@ function reachesDisk(one: Applied, isClaim: boolean): boolean {
 }
 
 /**
- * A row and the values that a power cut may restore or undo; null when the change is not about a
- * row.
+ * A row and the values that a power cut may restore or undo; null when the change does not concern
+ * a row.
  */
 export function rowValues(one: Applied): { row: string; before: string; after: string } | null {
   switch (one.kind) {

@@ -3,7 +3,7 @@ import { broken, type Checked, checkContinuity, type Moment } from './moment.ts'
 import type { Violation } from './rules.ts';
 import { messagesIn, REMOVED, runningTurns } from './traced-tables.ts';
 
-/** Rule 3. A lane that was taken before the trace started has no known holder. */
+/** The holder of a lane that was taken before the trace started is unknown. */
 function checkFence(
   { tables, process }: Moment,
   conversation: string,
@@ -32,8 +32,8 @@ export function checkMessage(
     case 'waiting > claimed':
       return [...steps, ...checkFence(moment, conversation, `${row} was claimed`)];
     case 'waiting > done':
-      // Set aside by a command, or closed together with a turn that had ended its process too
-      // often.
+      // Messages set aside by a command, or closed together with a turn that had ended its process
+      // too often.
       return stateOf(turn) === 'running' ? forbidden(`turn ${turn} is still running`) : steps;
     case 'claimed > done': {
       const state = stateOf(turn ?? earlier);
@@ -115,7 +115,7 @@ function isEndedByReply(
   });
 }
 
-/** Nobody waits for a heartbeat or a sub-agent, so their failed turns leave no dead letter. */
+/** No person waits for a heartbeat or a sub-agent, so their failed turns leave no dead letter. */
 function isOfPeople(conversation: string): boolean {
   return !isLane(conversation, HEARTBEAT_LANE, SUB_AGENT_LANE);
 }

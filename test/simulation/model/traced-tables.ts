@@ -5,8 +5,8 @@ export interface TracedTables {
   readonly turns: Map<string, Turn>;
   readonly parts: Map<string, Part>;
   /**
-   * The values of each row since the last sync, the synced one first; a power cut restores one of
-   * them.
+   * The values of each row since the last sync, starting with the synced one; a power cut restores
+   * one of them.
    */
   readonly sinceSync: Map<string, string[]>;
 }

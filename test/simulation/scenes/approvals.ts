@@ -45,7 +45,7 @@ function people(simulation: Simulation): void {
   });
 }
 
-/** People's reactions to an approval question: who writes what, and when. */
+/** Reactions of people to an approval request: who writes which text at what time. */
 type Decision = readonly { readonly by: string; readonly says: string; readonly afterMs: number }[];
 
 function decisionOn(simulation: Simulation, code: string): Decision {
@@ -69,9 +69,9 @@ function decisionOn(simulation: Simulation, code: string): Decision {
 }
 
 /**
- * Somebody decides, or nobody does. A stranger who has learned the code types it where they can
- * write. A list of open questions contains codes as well, but answering each of them would lead to
- * the next list.
+ * Either somebody decides, or the request expires. A stranger who has seen the code types it in
+ * another chat. A list of open questions contains codes as well, but answering each of them would
+ * lead to the next list.
  */
 function seen({ chat, text }: Shown, platform: string, simulation: Simulation): void {
   const code = codeOfQuestion(text);

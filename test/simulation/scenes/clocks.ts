@@ -17,8 +17,8 @@ export const sharedClocks: Scene = {
 };
 
 /**
- * The clock of the database server is set back while workers die, and nothing waits until the old
- * time is reached again.
+ * The clock of the database server is set back while workers are killed, and no work waits until
+ * the old time is reached again.
  */
 export const databaseClock: Scene = {
   ...CLOCKS,

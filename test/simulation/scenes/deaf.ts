@@ -14,7 +14,7 @@ const ANSWERED_MS = 20_000;
 
 const isDeaf = (question: string): boolean => numberOf(question) % 2 === 1;
 
-/** Every second turn reads a file that does not respond and that no signal interrupts. */
+/** Every second turn reads a file that does not respond and cannot be interrupted by a signal. */
 function answer(request: ModelRequest, simulation: Simulation) {
   const { questions, rounds } = turnIn(request);
   if (questions.some(isDeaf) && rounds.length === 0) {
@@ -47,7 +47,7 @@ function people(simulation: Simulation): void {
   time.plan(chance.between(500, 2_000), next);
 }
 
-/** A turn that was stopped but does not end blocks nothing else. */
+/** A turn that was stopped but does not end blocks no other work. */
 export const deaf: Scene = {
   ...EMBEDDED,
   name: 'deaf',

@@ -7,14 +7,13 @@ import { nowAndThen } from './people.ts';
 
 const [CHANNELS, DIRECT] = [12, 3];
 const FIRST_PERSON = 200000000000000700n;
-/** By then everybody has written once and got an answer; the first fault comes later. In ms. */
+/** By this time (ms) everybody has written once and got an answer; the first fault comes later. */
 const KNOWN_MS = 20_000;
 const SPAN_MS = 90_000;
 const PROCESSES = ['gateway-1', 'gateway-2', 'worker'];
 
 /**
- * As in the crash matrix: one person per channel, each of whom writes once before anything goes
- * wrong.
+ * As in the crash matrix, there is one person per channel, who writes once before the first fault.
  */
 function people(simulation: Simulation): void {
   const { brought: discord, time } = simulation;
@@ -46,7 +45,7 @@ function people(simulation: Simulation): void {
   });
 }
 
-/** What the crash matrix does to Discord, on a machine that is fifteen times as slow. */
+/** The faults of the crash matrix for Discord, on a machine that is fifteen times as slow. */
 export const discordCrash: Scene = {
   ...discordShared,
   name: 'discord-crash',

@@ -3,7 +3,7 @@ import type { Scene } from '../scene.ts';
 import { discordAlone, discordShared } from './discord.ts';
 import { nameQuestions } from './people.ts';
 
-/** Precedes the end of an answer, so that the answer is long enough to be shown while it grows. */
+/** Precedes the end of an answer, so that the answer is long enough to be streamed. */
 const PREAMBLE =
   'This is a long story, and many words of it come before the end, so that there is something to see while it is written.';
 
@@ -20,7 +20,10 @@ export const discordLate: Scene = {
   answer: (request) => ({ text: `${PREAMBLE} ${nameQuestions(request)}` }),
 };
 
-/** Messages that cannot be stored yet while others can, and a process that dies in the meantime. */
+/**
+ * Messages that temporarily cannot be stored while others can, and a process that is killed in the
+ * meantime.
+ */
 export const discordRefused: Scene = {
   ...discordAlone,
   name: 'discord-refused',

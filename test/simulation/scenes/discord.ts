@@ -6,8 +6,8 @@ import { nameQuestions, nowAndThen, WITHOUT_SKILLS } from './people.ts';
 const PEOPLE = ['200000000000000501', '200000000000000502', '200000000000000503'];
 const FIRST_STRANGER = 200000000000000600n;
 /**
- * When everybody writes once more, after the last pause, so that messages lost with a session are
- * fetched: Discord tells no later session about a stranger's direct messages. In ms.
+ * The time (ms) after the last pause when everybody writes once more, so that messages lost with a
+ * session are fetched: Discord tells no later session about a stranger's direct messages.
  */
 const LAST_WORD_MS = 30_000;
 
@@ -36,8 +36,7 @@ function people(simulation: Simulation): void {
     places.push({ chat, from: chance.one(PEOPLE) });
     ask(simulation, discord, chat, chance.one(PEOPLE));
   });
-  // People who write directly for the first time; only the session that is open at that moment is
-  // told.
+  // People who write directly for the first time; only the session open at that moment is notified.
   let strangers = 0;
   nowAndThen(simulation, 'strangers', [2_000, 8_000], () => {
     strangers += 1;
@@ -59,8 +58,8 @@ const DISCORD = {
     const { DefaultRestOptions } = await import('discord.js');
     const { WebSocket, socketsNow } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');
-    // Both are looked up when a client is created: from here on no request of discord.js leaves the
-    // thread.
+    // Both are looked up when a client is created; after this point no request of discord.js leaves
+    // the thread.
     const makeRequest = (url: string, init: RequestInit) => {
       socketsNow.server?.asked?.(init.method ?? 'GET', url);
       return globalThis.fetch(url, init);
@@ -72,7 +71,7 @@ const DISCORD = {
   people,
 } satisfies Partial<Scene>;
 
-/** The complete Discord adapter: gateway, sessions, missed messages, calls. */
+/** The complete Discord adapter: gateway, sessions, missed messages and calls. */
 export const discordAlone: Scene = {
   ...DISCORD,
   name: 'discord',

@@ -5,7 +5,8 @@ import { WITHOUT_SKILLS } from './people.ts';
 import { answer } from './talk.ts';
 
 /**
- * A platform that recognizes parts by key, one that can be queried, and one that can only be told.
+ * Three platforms: one recognizes parts by key, one can be queried, and one can neither recognize
+ * nor report a part.
  */
 const PLATFORMS: readonly PlatformKind[] = [
   { id: 'keyed', hasKeys: true, finds: false },
@@ -63,7 +64,10 @@ export const server: Scene = {
   faults: ['kill', 'restart', 'power-cut', 'wake-ups', 'sends', ...DATABASE],
 };
 
-/** How often a single process raises the counter of its database (`database-mark.ts`). In ms. */
+/**
+ * The interval in ms at which a single process raises the counter of its database
+ * (`database-mark.ts`).
+ */
 const COUNTED_INTERVAL_MS = 600_000;
 
 /**

@@ -15,7 +15,7 @@ const PLACES: readonly Place[] = [
   ...GROUPS.map((chat): Place => ({ platform: 'friends', chat, type: 'group' })),
 ];
 
-/** What the agent does to messages before it answers, by the last digit of the question. */
+/** The agent's changes to messages before it answers, by the last digit of the question. */
 const ACTS = [
   { figure: /\bq\d*[05]\b/, name: 'react', arguments: { emoji: '👍' } },
   { figure: /\bq\d*3\b/, name: 'edit_message', arguments: { message: 1, text: 'It was wrong.' } },
@@ -32,7 +32,7 @@ function answer(request: ModelRequest): ModelAnswer {
   return { text: nameQuestions(request) };
 }
 
-/** A person says something in a group that is meant for other people there. */
+/** A person writes a group message that is meant for other people in the group. */
 function remark(simulation: Simulation, chat: string): void {
   const text = `c${simulation.remarks.length + 1}`;
   const id = simulation.platform('friends').write({

@@ -3,8 +3,8 @@ import type { MakeInvariant } from '../invariants/invariant.ts';
 import { journalReader } from '../invariants/journal.ts';
 
 /**
- * How likely a process dies after its model has called tools, and within how many of its events: an
- * edit of a file takes about forty, and is on the disk after the thirtieth.
+ * The probability that a process is killed after its model has called tools, and within how many of
+ * its events: an edit of a file takes about forty, and is on the disk after the thirtieth.
  */
 const SHARE = 0.25;
 const MAX_STEPS = 44;

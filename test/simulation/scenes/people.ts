@@ -27,7 +27,10 @@ export function nameQuestions(request: ModelRequest): string {
   return answerTo(questionsOf(request));
 }
 
-/** The same, split into several messages, for platforms that accept only short ones. */
+/**
+ * Names the questions and rewordings in several messages, for platforms that accept only short
+ * ones.
+ */
 export function longAnswer(request: ModelRequest): { readonly text: string } {
   const asked = questionsOf(request);
   const lines: string[] = [];
@@ -48,7 +51,7 @@ function questionsOf({ messages }: ModelRequest): readonly string[] {
   return [...new Set(last?.text.match(/\b[qe]\d+\b/g) ?? [])];
 }
 
-/** Calls `act` repeatedly at times that the seed determines, as long as people write. */
+/** Calls `act` repeatedly at times determined by the seed, as long as people write. */
 export function nowAndThen(
   simulation: Simulation,
   name: string,

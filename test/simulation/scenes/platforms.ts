@@ -50,8 +50,8 @@ const STRICT: readonly PlatformKind[] = [
 ];
 
 /**
- * Sends never exceed the declared rates, nothing is sent to people who closed the chat, and the
- * agent is told.
+ * Sends never exceed the declared rates, no message is sent to people who closed the chat, and the
+ * agent is notified.
  */
 export const limits: Scene = {
   name: 'limits',
@@ -71,7 +71,7 @@ const SLOW: PlatformKind = {
   rates: { account: { burst: 10, everyMs: 100 }, direct: { burst: 3, everyMs: 500 } },
 };
 
-/** A chat in which each message takes many seconds delays nobody else. */
+/** A chat in which each message takes many seconds delays no other chat. */
 export const slow: Scene = {
   name: 'slow',
   processes: { parley: 'all' },

@@ -112,7 +112,7 @@ const SCENE = {
 } as const satisfies Partial<Scene>;
 
 /**
- * Jobs, heartbeat tasks and sub-agents. No clock is changed here, so each scheduled time occurs
+ * Jobs, heartbeat tasks and sub-agents. This scene changes no clock, so each scheduled time occurs
  * once.
  */
 export const proactiveEmbedded: Scene = {

@@ -7,7 +7,7 @@ import { answerWith, direct, EMBEDDED, keepAsking, numberOf, turnIn } from './sc
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const OWNER = '1';
-/** A slow model that is never slow enough to be abandoned. In ms. */
+/** A slow model that always answers before it would be abandoned. In ms. */
 const THINK_MS = [8_000, 14_000] as const;
 /**
  * The limit of a turn, the step during which it is reached, the answer that the model must give
@@ -15,7 +15,7 @@ const THINK_MS = [8_000, 14_000] as const;
  */
 const MAX_TURN_MS = 60_000 + 2 * THINK_MS[1] + 2_000;
 
-/** A model that keeps calling tools until it is told that it must answer. */
+/** A model that keeps calling tools until it is forced to answer. */
 function answer(request: ModelRequest) {
   const mustAnswer = request.body.includes('No more tools are run in this turn');
   const round = turnIn(request).rounds.length;
@@ -33,7 +33,7 @@ function people(simulation: Simulation): void {
   });
 }
 
-/** Turns that only their own time limit ends. */
+/** Turns that end only by their own time limit. */
 export const rounds: Scene = {
   ...EMBEDDED,
   name: 'rounds',

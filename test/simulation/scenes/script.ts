@@ -25,7 +25,7 @@ export function questionsIn(text: string): readonly string[] {
   return [...new Set(text.match(/\bq\d+\b/g) ?? [])];
 }
 
-/** What follows the newest questions in their turn: the calls of the model and their results. */
+/** The calls of the model and their results after the newest questions in their turn. */
 export function turnIn({ messages }: ModelRequest): {
   readonly questions: readonly string[];
   readonly rounds: readonly ModelMessage[];
@@ -62,7 +62,7 @@ export function direct(id: string) {
   return { chat: { id, type: 'direct' as const }, sender, addressed: true };
 }
 
-/** The same in a group. */
+/** A group chat, in the form that adapters use. */
 export function inGroup(group: string, by: string) {
   return { ...direct(by), chat: { id: group, type: 'group' as const, title: `Group ${group}` } };
 }
@@ -91,7 +91,7 @@ export function keepAsking(
   later();
 }
 
-/** The processes and faults of the two ways to run Parley. */
+/** The processes and faults of the two deployments of Parley. */
 export const EMBEDDED = {
   processes: { parley: 'all' },
   faults: ['kill', 'restart', 'pause', 'clock', 'sends', 'updates', 'model'],

@@ -19,7 +19,7 @@ const OWNER = '1';
 const STRANGERS = ['2', '3'];
 const GROUP = 'g';
 
-/** What a stranger's model tries, one call after another, to reach data that is not theirs. */
+/** The tool calls with which a stranger's model tries to reach data of others, in order. */
 const TRIES: readonly (readonly ScriptedCall[])[] = [
   [{ name: 'read', arguments: { path: 'MEMORY.md' } }],
   [{ name: 'search_memory', arguments: { query: 'canary secret' } }],
@@ -92,6 +92,6 @@ const SCENE = {
   people,
 } as const satisfies Partial<Scene>;
 
-/** The owner's private text stays out of everybody else's requests and chats. */
+/** The owner's private text must not appear in requests and chats of other people. */
 export const strangersEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'strangers-embedded' };
 export const strangersShared: Scene = { ...SHARED, ...SCENE, name: 'strangers-shared' };

@@ -19,9 +19,9 @@ const CHATS = ['1', '2'];
 const CONVERSATIONS = ACCOUNTS.flatMap((account) =>
   CHATS.map((chat) => ({ account, chat, conversation: `keyed:${account}:${chat}` })),
 );
-/** How long a chat is taken over, in ms; a later release finds the takeover already expired. */
+/** The duration of a takeover in ms; a later release finds the takeover already expired. */
 const LEADS_MS = [2_000, 15_000] as const;
-/** How often an owner checks for takeovers they do not know of, in ms. */
+/** How often an owner checks for takeovers made elsewhere, in ms. */
 const LOOK_MS = 10_000;
 
 /** What the owner has written and taken over in one simulation. */
@@ -169,7 +169,7 @@ export const takeoversEmbedded: Scene = {
   faults: EMBEDDED.faults.filter((kind) => kind !== 'clock'),
 };
 
-/** The same through two gateways, each of which has one of the accounts, and with two workers. */
+/** Takeovers through two gateways, each of which has one of the accounts, and with two workers. */
 export const takeoversShared: Scene = {
   ...SCENE,
   name: 'takeovers-shared',

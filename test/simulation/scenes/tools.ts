@@ -91,6 +91,6 @@ const SCENE = {
   people,
 } as const satisfies Partial<Scene>;
 
-/** The model calls tools that change something, and processes die at any step. */
+/** The model calls tools with side effects, and processes are killed at any step. */
 export const toolsEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'tools-embedded' };
 export const toolsShared: Scene = { ...SHARED, ...SCENE, name: 'tools-shared' };

@@ -6,10 +6,12 @@ import { WITHOUT_SKILLS } from './people.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const CODE = 'ABC234';
-/** Old questions have smaller numbers. */
+/** Older questions have smaller numbers. */
 const FIRST_NEW = 10;
 
-/** Names what was asked since the last answer: a resumed turn ends with the result of a tool. */
+/**
+ * Names the questions since the last answer, because a resumed turn ends with the result of a tool.
+ */
 function answer({ messages }: ModelRequest) {
   const last = messages.findLastIndex(({ role, text }) => role === 'assistant' && text !== '');
   const since = messages.slice(last + 1).map(({ text }) => text);
@@ -41,8 +43,8 @@ function prepare(simulation: Simulation): void {
 }
 
 /**
- * People in these chats and in a new one ask more; one of them approves what the old Parley asked
- * about.
+ * People in these chats and in a new one ask more questions, and one of them decides the approval
+ * requested by the old Parley.
  */
 function people(simulation: Simulation): void {
   const { time, span } = simulation;
@@ -71,7 +73,7 @@ function people(simulation: Simulation): void {
 }
 
 /**
- * The first start on a database that version 0.1.0 left when it was killed while working; the start is
+ * The first start on a database from version 0.1.0, which was killed while working; the start is
  * killed, too.
  */
 export const upgrade: Scene = {

@@ -17,7 +17,9 @@ const AWAKE_MS = 15_000;
 /** The machine sleeps for nearly all of this time. */
 const SPAN_MS = 12 * DAY_MS;
 
-/** How long the owner may take to decide, which is longer than rows are kept. In days. */
+/**
+ * The time in days that the owner may take to decide, which is longer than the retention of rows.
+ */
 const DECIDES_AFTER = [KEPT_DAYS + 0.5, KEPT_DAYS + 2] as const;
 /** The longest time that an approval can wait, in minutes. */
 const WAIT_MINUTES = 7 * 24 * 60;
@@ -32,14 +34,14 @@ function answer(request: ModelRequest) {
 
 /**
  * The owner decides days later, when the rows of the waiting turn are older than the retention of
- * others.
+ * other rows.
  */
 function seen({ text }: Shown, platform: string, simulation: Simulation): void {
   const code = codeOfQuestion(text);
   if (code === undefined) return;
   const { time, span } = simulation;
   const days = simulation.chance(`decision ${code}`).between(...DECIDES_AFTER);
-  // Questions asked near the end are decided before it, so that everything finishes.
+  // Approvals requested near the end are decided before the end, so that all work finishes.
   const afterMs = Math.max(1_000, Math.min(days * DAY_MS, span - time.now));
   time.plan(afterMs, () => void simulation.say(platform, `/approve ${code}`, direct(OWNER)));
 }
@@ -64,7 +66,7 @@ function people(simulation: Simulation): void {
   changeSettings(simulation);
 }
 
-/** The operator writes the settings file now and then: correctly, in two halves, or incorrectly. */
+/** The operator writes the settings file occasionally: correctly, in two halves, or incorrectly. */
 function changeSettings(simulation: Simulation): void {
   const { time, deployment, scene, span, isShared, brought } = simulation;
   const chance = simulation.chance('settings');

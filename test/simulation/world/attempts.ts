@@ -15,7 +15,7 @@ export interface Attempt {
   readonly at: number;
   /** When the platform accepted the part; undefined when it never arrived or was refused. */
   takenAt: number | undefined;
-  /** What the sending process learned; `nothing` includes the case that it was killed. */
+  /** The result that the sending process received; `nothing` includes a killed process. */
   heard: 'nothing' | 'receipt' | ChannelFailure['kind'];
 }
 
@@ -26,7 +26,7 @@ export interface Touch {
   readonly at: number;
 }
 
-/** Everything that adapters did at a platform, in order. */
+/** All calls of adapters to a platform, in order. */
 export class Attempts {
   readonly all: Attempt[] = [];
   readonly touches: Touch[] = [];

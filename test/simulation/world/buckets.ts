@@ -5,8 +5,8 @@ export class Buckets {
   readonly #fullAt = new Map<string, number>();
 
   /**
-   * Takes a token and returns 0, or returns the ms until one is available. `slack` is how much too
-   * early still counts as in time, in ms.
+   * Takes a token and returns 0, or returns the ms until one is available. `slack` is the tolerance
+   * in ms within which an early call still counts as in time.
    */
   take(name: string, { burst, everyMs }: Rate, now: number, slack = 0): number {
     const fullAt = Math.max(this.#fullAt.get(name) ?? 0, now);

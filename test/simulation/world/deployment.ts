@@ -17,7 +17,7 @@ export interface LogLine {
   readonly line: string;
 }
 
-/** What all processes of a deployment share. */
+/** State shared by all processes of a deployment. */
 export interface DeploymentOptions {
   readonly folder: string;
   readonly channels: readonly ChannelDefinition[];

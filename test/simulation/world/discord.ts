@@ -24,7 +24,7 @@ import type { Simulation } from '../simulation.ts';
 import type { Served, ServedRequest } from './network.ts';
 import { type ServerSide, socketsNow } from './simulated-socket.ts';
 
-/** The socket type that the double of Discord talks through. */
+/** The socket type used by the Discord double. */
 type ServerSocket = ConstructorParameters<typeof GatewayConnection>[0];
 
 const HOST = 'discord.simulation';
@@ -32,13 +32,10 @@ const BOT = '190000000000000009';
 const TOKEN = `${Buffer.from(BOT).toString('base64').replaceAll('=', '')}.double.simulated`;
 /** Shorter than Discord's 41 s, so that a dead connection is noticed within a run. */
 const HEARTBEAT_MS = 6_000;
-/** How often the gateway suffers a fault while updates go wrong, in ms. */
+/** The interval of gateway faults while updates fail, in ms. */
 const STRIKE_INTERVAL_MS = [300, 2_500] as const;
 
-/**
- * The servers of Discord, with a listener that hears everything that happens there besides the
- * gateway.
- */
+/** The Discord servers, with a listener for everything that happens outside the gateway. */
 class HeardWorld extends World {
   hear: (name: string, data: unknown) => void = () => {};
 
@@ -57,7 +54,7 @@ export interface DiscordCall {
 }
 
 /**
- * A Discord for one bot: the double of its servers, behind sockets and requests that stay in this
+ * Discord with one bot: the double of its servers, behind sockets and requests that stay in this
  * thread.
  */
 export class SimulatedDiscord implements Brought {
@@ -69,7 +66,7 @@ export class SimulatedDiscord implements Brought {
   readonly gateway: Gateway;
   /** All requests, in the order in which they were made. */
   readonly calls: DiscordCall[] = [];
-  /** Whether people have said everything that they will say. */
+  /** Whether people have sent all their messages. */
   saysNoMore = false;
   readonly #simulation: Simulation;
   readonly #rest: RestServer;
@@ -115,7 +112,7 @@ export class SimulatedDiscord implements Brought {
     this.#time.as(undefined, () => this.#strikeLater(simulation));
   }
 
-  /** A text channel in which people talk. */
+  /** A text channel in which people write. */
   addChannel(name: string): string {
     const { world, guildId } = this;
     const channel = world.addChannel({ type: CHANNEL_TYPE.text, name, guildId });
@@ -128,17 +125,17 @@ export class SimulatedDiscord implements Brought {
     return this.world.dmWith(person).id;
   }
 
-  /** A person writes; returns the id of the message. */
+  /** Writes as a person; returns the id of the message. */
   say(channel: string, from: string, text: string): string {
     return say(this.world, { channel, from, text }).id;
   }
 
-  /** How people mention the bot. */
+  /** The mention of the bot in a message. */
   get mention(): string {
     return `<@${BOT}>`;
   }
 
-  /** Whether people have said everything that they will say, and all of it has been accepted. */
+  /** Whether people have sent all their messages, and all of them have been accepted. */
   isOver(): boolean {
     if (!this.saysNoMore) return false;
     const { messages } = this.#simulation.observer.tables;
@@ -164,8 +161,8 @@ export class SimulatedDiscord implements Brought {
   }
 
   /**
-   * Records a finished message of the bot: an answer that is still growing names its questions
-   * before its end.
+   * Records a finished message of the bot, since a streamed answer names its questions before its
+   * end.
    */
   #noteShown(simulation: Simulation, data: unknown): void {
     const { id, channel_id, content, author } = data as {
@@ -179,7 +176,8 @@ export class SimulatedDiscord implements Brought {
     const added = answeredIn(content).filter((question) => !named.has(question));
     if (named.size > 0 && added.length === 0) return;
     this.#named.set(id, named.union(new Set(added)));
-    // Pieces of a growing answer may arrive in another order: its end then names what was missing.
+    // Pieces of a streamed answer may arrive in another order, so its end names the missing
+    // questions.
     const rest = named.size === 0 ? content : `This answers ${added.join(' and ')}.`;
     const part = named.size === 0 ? id : `${id}+${named.size}`;
     const place = { account: 'default', chat: channel_id };
@@ -187,7 +185,7 @@ export class SimulatedDiscord implements Brought {
     simulation.note('discord', shown, true);
   }
 
-  /** Repeatedly disturbs the gateway while updates go wrong, and calls while sends do. */
+  /** Repeatedly injects gateway faults while updates fail, and call faults while sends fail. */
   #strikeLater(simulation: Simulation): void {
     this.#time.plan(this.#chance.between(...STRIKE_INTERVAL_MS), () => {
       if (simulation.is('updates')) this.strike(this.#chance.one(GATEWAY_FAULTS));
@@ -197,7 +195,7 @@ export class SimulatedDiscord implements Brought {
     });
   }
 
-  /** Injects several faults of the gateway in direct succession. */
+  /** Injects several gateway faults in direct succession. */
   strike(faults: readonly Fault[]): void {
     for (const fault of faults)
       strikeGateway(this.world, this.gateway, fault as Parameters<typeof strikeGateway>[2]);
@@ -247,7 +245,7 @@ const GATEWAY_FAULTS: readonly (readonly Fault[])[] = [
   [{ kind: 'invalid-session', resumable: true }],
   [{ kind: 'invalid-session', resumable: false }],
   [{ kind: 'close', code: 4009 }],
-  // The session is lost with the connection: what was missed must be fetched.
+  // The session is lost with the connection, so missed messages must be fetched.
   [{ kind: 'forget-sessions' }, { kind: 'drop' }],
   [{ kind: 'close-resumes', code: 4000, count: 2 }, { kind: 'drop' }],
   [{ kind: 'duplicate', events: 5 }],

@@ -12,22 +12,22 @@ import { SyncedDatabase } from '../engine/synced-database.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
 import type { DatabaseWeather } from '../faults.ts';
 
-/** How long SQLite waits for a lock in a database that Parley opened. In ms. */
+/** The time in ms that SQLite waits for a lock in a database opened by Parley. */
 const BUSY_TIMEOUT_MS = 5_000;
 /**
- * The probability of a checkpoint. In production the log is copied after thousands of pages, more
- * than a minute of talk writes.
+ * The probability of a checkpoint. In production, the log is copied after thousands of pages, which
+ * a minute of messages does not fill.
  */
 const CHECKPOINTS = 0.02;
 
 export interface DiskOptions {
   readonly time: VirtualTime;
   readonly chance: Chance;
-  /** The database of the deployment; all other files are sound. */
+  /** The database of the deployment; all other files never fail. */
   readonly path: string;
   /** The path of its synced copy. */
   readonly copy: string;
-  /** Whether the file stands for a server: a commit reported as failed may have happened. */
+  /** Whether the file represents a server: a commit reported as failed may have happened. */
   readonly isServer: boolean;
   /** Whether the log is sometimes copied to the file; only for scenes that check it. */
   readonly checkpoints: boolean;
@@ -35,7 +35,8 @@ export interface DiskOptions {
 }
 
 /**
- * The disk of the simulated machine with regard to its database: what is synced, and what fails.
+ * The disk of the simulated machine as seen by its database: which data is synced, and which
+ * operations fail.
  */
 export class SimulatedDisk implements Disk {
   readonly synced: SyncedDatabase;
@@ -76,7 +77,7 @@ export class SimulatedDisk implements Disk {
     this.synced.note(false);
   }
 
-  /** `node:sqlite` blocks: nothing else in the process runs in the meantime. */
+  /** `node:sqlite` blocks, so no other code in the process runs in the meantime. */
   #wait(): void {
     const { time, chance } = this.#options;
     time.standStill(chance.happens(0.01) ? chance.between(1_000, 9_000) : chance.between(0, 40));

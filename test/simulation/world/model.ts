@@ -14,7 +14,7 @@ export interface ModelMessage {
   readonly text: string;
   /** The tool calls of the model in this message. */
   readonly calls: readonly { readonly id: string; readonly name: string }[];
-  /** The call whose result this message is. */
+  /** The call whose result is in this message. */
   readonly resultOf?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface ModelAnswer {
   readonly calls?: readonly { readonly name: string; readonly arguments: object }[];
 }
 
-/** How one request fails, besides its answer. */
+/** The way in which one request fails, besides its answer. */
 export type ModelFault =
   | { readonly kind: 'none' }
   | { readonly kind: 'silent' }
@@ -32,7 +32,7 @@ export type ModelFault =
   | { readonly kind: 'cut' }
   | { readonly kind: 'refuses'; readonly status: number };
 
-/** Draws the fault of one request; `isBad` tells whether something may go wrong. */
+/** Draws the fault of one request; `isBad` tells whether faults are allowed. */
 export function modelFault(chance: Chance, isBad: boolean): ModelFault {
   if (!isBad) return { kind: 'none' };
   return chance.one<ModelFault>([
@@ -52,9 +52,7 @@ export function modelFault(chance: Chance, isBad: boolean): ModelFault {
 export const MODEL_URL = 'http://seed@model.simulation/v1';
 export const MODEL_HOST = 'model.simulation';
 
-/**
- * A model that speaks the dialect of OpenAI; `answer` decides what it says, `fault` how it fails.
- */
+/** A model with an OpenAI-compatible API; `answer` decides the text, `fault` the failure. */
 export function simulatedModel(
   answer: (request: ModelRequest) => ModelAnswer,
   pace: () => { readonly thinkMs: number; readonly fault: ModelFault },
@@ -146,7 +144,7 @@ function wholeAnswer(id: string, said: ModelAnswer, thinkMs: number, fault: Mode
   return fault.kind === 'none' ? answer : { ...answer, pieces: [] };
 }
 
-/** The number of pieces of an endless answer; the turn must have ended it before. */
+/** The number of pieces of an endless answer; the turn must have ended before the last one. */
 const ENDLESS = 2_000;
 
 function streamed(id: string, said: ModelAnswer, thinkMs: number, fault: ModelFault): Served {

@@ -2,7 +2,7 @@ import type { Chance } from '../engine/chance.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
 
 /**
- * How a server of the simulation handles a request. It may take its time, and reject to simulate a
+ * How a server of the simulation handles a request. It may take time, and rejects to simulate a
  * broken connection.
  */
 export type Serve = (request: ServedRequest) => Promise<Served>;
@@ -16,8 +16,8 @@ export interface ServedRequest {
 }
 
 /**
- * An answer whose body comes in pieces, each after a delay. `breaks` means that the connection
- * breaks after them.
+ * A response whose body arrives in pieces, each after a delay. `breaks` means that the connection
+ * breaks after the last piece.
  */
 export interface Served {
   readonly status: number;
@@ -79,8 +79,7 @@ export class Network {
   }
 
   /**
-   * Each piece is an event of the process that made the request, so a killed process reads nothing
-   * more.
+   * Each piece is an event of the process that made the request, so a killed process stops reading.
    */
   #bodyOf({ pieces, ends = 'whole' }: Served, signal: AbortSignal): ReadableStream<Uint8Array> {
     const bytes = new TextEncoder();

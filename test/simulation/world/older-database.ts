@@ -15,8 +15,8 @@ export interface OldMessage {
 }
 
 /**
- * What the earlier Parley had not finished when it was stopped for the last time. `code` is that of
- * the open question.
+ * The unfinished work of the earlier Parley when it was stopped for the last time. `code` is the
+ * approval code of the open request.
  */
 export interface Unfinished {
   readonly channel: string;
@@ -32,8 +32,8 @@ export interface Unfinished {
 }
 
 /**
- * Creates a database in the schema of 0.1.0, in the state in which it is left by a kill. `now` is
- * in ms since 1970.
+ * Creates a database in the schema of 0.1.0, in the state in which a kill leaves it. `now` is in ms
+ * since 1970.
  */
 export function makeOldDatabase(file: string, unfinished: Unfinished, now: number): void {
   const database = new DatabaseSync(file);
@@ -107,7 +107,7 @@ function rowsIn(channel: string, now: number) {
     JSON.stringify({ channel, account: 'default', chatId, chatType: 'direct', target });
   const lane = (chat: string) => ({
     table: 'conversation',
-    // The killed worker still holds it.
+    // The killed worker still holds this lane.
     row: {
       id: laneOf(chat),
       epoch: 3,

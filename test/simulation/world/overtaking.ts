@@ -12,8 +12,8 @@ const MAX_MS = 20_000;
 
 /**
  * Pauses processes right after a step of a certain kind, until another one has taken over their
- * work: at such moments only a fence keeps two processes from the same work. Random pauses hardly
- * ever hit them.
+ * work, because at such moments only a fence keeps two processes from doing the same work. Random
+ * pauses rarely hit these moments.
  */
 export class Overtaking {
   readonly #time: VirtualTime;
@@ -74,8 +74,8 @@ export class Overtaking {
       const name = change.kind === 'lease' ? change.name : change.conversation;
       const { holder } = change;
       if (holder === null) continue;
-      // The first look sees the work of several processes; later each renewal or taking is an event
-      // of its own.
+      // The first query sees the work of several processes; later each renewal or taking is a
+      // separate event.
       if (this.#hasLooked && !this.#processes.has(holder)) this.#processes.set(holder, process);
       const before = this.#holders.get(name);
       this.#holders.set(name, holder);

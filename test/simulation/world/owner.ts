@@ -12,9 +12,9 @@ const RETRY_MS = [50, 1_000] as const;
 const OWNER = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as const;
 
 /**
- * An owner at the page of several gateways: requests an operation until a gateway has answered, so
- * it may run more than once. Gateways have no web servers in the simulation, so the operation runs
- * in the gateway's process, on a separate connection to the database, and dies with it.
+ * An owner on the page of several gateways, who requests an operation until a gateway has answered,
+ * so it may run more than once. Gateways have no web servers in the simulation, so the operation
+ * runs in the gateway's process on a separate database connection, and ends with the process.
  */
 export class Owner {
   readonly #simulation: Simulation;
@@ -46,7 +46,9 @@ export class Owner {
     }
   }
 
-  /** Asks one gateway; undefined when it failed, did not answer in time, or none is running. */
+  /**
+   * Asks one gateway; undefined when it failed, did not answer in time, or no gateway is running.
+   */
   #ask(name: OperationName, input: object): Promise<object | undefined> {
     const { time, deployment } = this.#simulation;
     const gateways = [...deployment.running.values()].filter(

@@ -16,7 +16,7 @@ import { Sending } from './sending.ts';
 export type { PlatformKind } from './platform-kind.ts';
 export type { Shown } from './sending.ts';
 
-/** What a person writes, without the fields that the platform adds. */
+/** A message of a person, without the fields that the platform adds. */
 export type Written = Omit<
   InboundMessage,
   'channel' | 'account' | 'messageId' | 'mentions' | 'sentAt' | 'variables'
@@ -37,7 +37,7 @@ export interface Revised {
   readonly message: InboundMessage;
 }
 
-/** How the platform delivers updates. */
+/** The way in which the platform delivers updates. */
 export interface UpdateFaults {
   /** Whether an update is delivered again although it was confirmed. */
   repeats(): boolean;
@@ -79,7 +79,7 @@ export class Platform {
     return this.#updates.length;
   }
 
-  /** A person writes. */
+  /** Writes a message as a person. */
   write(message: Written, account = DEFAULT_ACCOUNT): string {
     this.#numbers += 1;
     const messageId = `u${this.#numbers}`;
@@ -95,13 +95,13 @@ export class Platform {
     return messageId;
   }
 
-  /** A person edits a message. */
+  /** Edits a message as a person. */
   edit(messageId: string, text: string): void {
     const { account, message } = this.#find(messageId);
     this.#updates.push({ kind: 'edited', account, message: { ...message, text } });
   }
 
-  /** A person deletes a message. */
+  /** Deletes a message as a person. */
   delete(messageId: string): void {
     const { account, message } = this.#find(messageId);
     this.#updates.push({ kind: 'deleted', account, message });
@@ -160,7 +160,7 @@ export class Platform {
         try {
           await this.#hand(context, update);
         } catch (error) {
-          // Not stored, so not confirmed: the update will be delivered again.
+          // The update was not stored and therefore not confirmed, so it will be delivered again.
           context.log.warn({ reason: String(error) }, 'an update was not stored');
           break;
         }

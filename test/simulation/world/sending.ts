@@ -23,11 +23,11 @@ export interface Shown {
   readonly at: number;
   /** The text after an edit by the bot; undefined when there was none. */
   edited?: string;
-  /** Whether the bot has deleted it. */
+  /** Whether the bot has deleted the message. */
   isDeleted: boolean;
 }
 
-/** The fate of one request of the bot. */
+/** The outcome of one request of the bot. */
 export type SendFate =
   | { readonly kind: 'sent' }
   | {
@@ -40,15 +40,15 @@ export type SendFate =
       readonly failure: 'forbidden' | 'gone' | 'refused-format' | 'refused';
     }
   /**
-   * The connection breaks before or after the platform has accepted it, or no answer arrives at
-   * all.
+   * The connection breaks before or after the platform has accepted the request, or no response
+   * arrives.
    */
   | { readonly kind: 'reset-before' | 'reset-after' | 'swallowed' | 'swallowed-after' };
 
 /** How long a request to a slow chat takes, in ms. */
 export const SLOW_MS = [5_000, 9_000] as const;
 
-/** The half of a platform that accepts what the bot sends. */
+/** The part of a platform that accepts messages from the bot. */
 export class Sending {
   readonly #kind: PlatformKind;
   readonly #time: VirtualTime;
@@ -63,17 +63,17 @@ export class Sending {
    * The first result of `findSent` that a process received for each part: the message, and when.
    */
   readonly found = new Map<string, { readonly id: string; readonly at: number }>();
-  /** When a process learned that a chat is closed to it, by turn and chat. */
+  /** The time when a process learned that a chat is closed to the bot, by turn and chat. */
   readonly closed = new Map<string, number>();
   /**
-   * The periods in which the platform asked for no requests, by life, or by life and chat. In ms of
-   * the simulation.
+   * The periods in which the platform allowed no requests, by process run, or by process run and
+   * chat. In ms of the simulation.
    */
   readonly silences = new Map<string, { readonly from: number; readonly until: number }>();
   /** How often the platform had to reject the bot for exceeding a rate. */
   refusedTooFast = 0;
 
-  /** Decides the fate of each request; by default all are accepted. */
+  /** Decides the outcome of each request; by default all are accepted. */
   fate: (part: OutboundPart | null) => SendFate = () => ({ kind: 'sent' });
   /** Called with each message at the moment people see it. */
   onShown: (shown: Shown) => void = () => {};
@@ -85,7 +85,7 @@ export class Sending {
     this.#attempts = attempts;
   }
 
-  /** Everything that people ever saw of the bot, in order of appearance. */
+  /** All messages of the bot that people ever saw, in order of appearance. */
   get shown(): readonly Shown[] {
     return this.#shown;
   }
@@ -129,8 +129,8 @@ export class Sending {
   }
 
   /**
-   * A request that has left its process arrives whatever happens to the process; only a live
-   * process receives the answer. `signal` only ends the waiting.
+   * A request that has left its process arrives even if the process is killed; only a live process
+   * receives the response. `signal` only ends the waiting.
    */
   #request<T>(part: OutboundPart, signal: AbortSignal, arrive: () => T | Promise<T>): Promise<T> {
     const { slowChats = [] } = this.#kind;
@@ -271,7 +271,7 @@ export class Sending {
     return this.#time;
   }
 
-  /** Waits in the calling process, so a killed one goes no further. */
+  /** Waits in the calling process, so a killed process does not continue. */
   wait(from: number, to: number): Promise<void> {
     return new Promise((resolve) => {
       this.#time.plan(this.#chance.between(from, to), resolve);

@@ -2,11 +2,11 @@ import type { LiveEvent } from '@parley/core';
 
 /** The shared servers of the deployment that is currently simulated. */
 export interface SharedServers {
-  /** The file that stands for PostgreSQL. */
+  /** The file that represents PostgreSQL. */
   readonly database: string;
-  /** The file in which BullMQ stores what it would keep in Redis. */
+  /** The file in which BullMQ stores the data that it would keep in Redis. */
   readonly queue: string;
-  /** Draws the fate of a wake-up. */
+  /** Draws the outcome of a wake-up. */
   wakeUp(): 'stored' | 'lost' | 'doubled' | 'away';
   /** Whether Redis cannot be reached. */
   isQueueAway(): boolean;

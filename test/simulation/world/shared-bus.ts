@@ -3,7 +3,7 @@ import type { BusOptions, OpenBus } from '../../../packages/queue/src/local-bus.
 import { sharedServers } from './servers-now.ts';
 
 /**
- * The live bus between simulated processes. Like that of Redis it may lose and delay events, and
+ * The live bus between simulated processes. Like the Redis bus, it may lose and delay events, and
  * stores none.
  */
 export async function openRedisBus(_options: BusOptions, local: LiveBus): Promise<OpenBus> {

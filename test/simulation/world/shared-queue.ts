@@ -12,12 +12,12 @@ import { QueueError, type RedisLocation } from '../../../packages/queue/src/redi
 import { sharedServers } from './servers-now.ts';
 
 /**
- * How often a process polls for jobs of other processes; polling more often would dominate all
- * events. In ms.
+ * The interval in ms at which a process polls for jobs of other processes; a shorter one would
+ * dominate all events.
  */
 const POLL_MS = 100;
 
-/** BullMQ over one file for all simulated processes, with the faults that Redis can have. */
+/** BullMQ over one file for all simulated processes, with the faults of Redis. */
 export async function openRedisBackend(
   _place: RedisLocation,
   { log, telemetry }: BackendOptions,

@@ -5,7 +5,7 @@ import { sharedServers } from './servers-now.ts';
 export * from '../../../packages/store/src/open-store.ts';
 
 /**
- * Opens the file that stands for PostgreSQL, whose clock governs all leases; any other address is
+ * Opens the file that represents PostgreSQL, whose clock governs all leases; any other address is
  * opened normally.
  */
 export const openStore: typeof openFile = (options) => {

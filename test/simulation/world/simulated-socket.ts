@@ -6,7 +6,8 @@ const WAY_MS = 8;
 /** The `readyState` values of the standard. */
 const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
 /**
- * A connection whose peer does not answer a close is dropped after this time, as `ws` does. In ms.
+ * The time in ms after which a connection is dropped if its peer does not answer a close, as in
+ * `ws`.
  */
 const CLOSE_WITHIN_MS = 30_000;
 /** The close code of a connection that ends without a close frame. */
@@ -27,7 +28,7 @@ export interface SocketServer {
  */
 export const socketsNow: { server: SocketServer | null } = { server: null };
 
-/** Everything in transit in one direction, kept in order as TCP does. */
+/** All data in transit in one direction, kept in order as by TCP. */
 class Way {
   readonly #time: VirtualTime;
   readonly #to: SimulatedProcess | undefined;
@@ -120,7 +121,7 @@ export class WebSocket {
   }
 }
 
-/** The other end, in the form that the double of Discord expects. */
+/** The other end, in the form that the Discord double expects. */
 export class ServerSide extends EventEmitter {
   readonly OPEN = OPEN;
   readonly process: SimulatedProcess | undefined;

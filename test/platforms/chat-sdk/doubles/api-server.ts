@@ -10,7 +10,7 @@ import { Changes } from '@parley/simulators/telegram';
 
 /** A request to the API of a platform. */
 export interface Call {
-  /** The template of the route, for example `POST /items/:id`; what faults are aimed at. */
+  /** The route template at which faults are aimed, for example `POST /items/:id`. */
   readonly route: string;
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;
@@ -21,7 +21,7 @@ export interface Call {
   readonly json: unknown;
 }
 
-/** What the API answers: JSON, or bytes with their type. */
+/** The response of the API: JSON, or bytes with their type. */
 export interface Answer {
   readonly status: number;
   readonly body?: unknown;
@@ -29,7 +29,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error response in the platform's own format; thrown by the routes. */
+/** An error response in the format of the platform, thrown by the routes. */
 export class Refusal extends Error {
   readonly answer: Answer;
 
@@ -39,19 +39,19 @@ export class Refusal extends Error {
   }
 }
 
-/** A fault of the next matching call; with `after`, the call takes effect first. */
+/** A fault for the next matching call; with `after`, the call takes effect first. */
 export type Fault = (
   | { readonly kind: 'answer'; readonly answer: Answer }
-  /** Resets the connection instead of answering. */
+  /** Resets the connection instead of responding. */
   | { readonly kind: 'reset' }
-  /** The correct answer, `ms` later. */
+  /** Sends the correct response after `ms`. */
   | { readonly kind: 'delay'; readonly ms: number }
 ) & {
-  /** The start of the route, for example `POST /items`; every route when absent. */
+  /** The start of the route, for example `POST /items`; by default every route. */
   readonly route?: string;
   readonly where?: (call: Call) => boolean;
   readonly after?: true;
-  /** How many calls it hits; 1 when absent. */
+  /** The number of calls that fail; 1 by default. */
   readonly times?: number;
 };
 
@@ -76,7 +76,7 @@ export class ApiServer {
   readonly #refuseUnknown: (call: Call) => Answer;
   #faults: { readonly fault: Fault; left: number }[] = [];
 
-  /** @param unknown answers calls that no route matches */
+  /** @param unknown handles calls that no route matches */
   constructor(routes: Routes, unknown: (call: Call) => Answer) {
     const recent = () => this.calls.slice(-10).map(({ route }) => route);
     this.changes = new Changes(() => `Its last calls: ${recent().join(', ')}`);
@@ -94,7 +94,7 @@ export class ApiServer {
             response.writeHead(status, { ...length, 'content-type': type, ...headers }).end(bytes);
           }
         })
-        // No platform sends this: the double itself failed.
+        // No platform sends this response, because the double itself failed.
         .catch((error: unknown) => response.writeHead(500).end(String(error)));
     });
   }
@@ -114,7 +114,7 @@ export class ApiServer {
     this.#faults.push({ fault, left: fault.times ?? 1 });
   }
 
-  /** Cuts every connection, like a network failure. */
+  /** Drops every connection, like a network failure. */
   dropConnections(): void {
     this.#server.closeAllConnections();
   }

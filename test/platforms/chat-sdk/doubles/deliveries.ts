@@ -6,7 +6,9 @@ export interface Envelope {
   readonly body: string;
 }
 
-/** An event on its way to the webhook, with the result of each attempt: a status, or an error. */
+/**
+ * An event to be delivered to the webhook, with the result of each attempt: a status or an error.
+ */
 export interface Delivery {
   readonly id: string;
   readonly kind: string;
@@ -15,11 +17,11 @@ export interface Delivery {
 }
 
 interface Policy {
-  /** Signs the event; called again for each attempt, because some signatures contain the time. */
+  /** Signs the event, once for each attempt because some signatures contain the time. */
   readonly seal: (event: unknown, delivery: Delivery) => Envelope;
-  /** The pauses before further attempts, in ms; none when the platform never tries again. */
+  /** The pauses before further attempts, in ms; empty when the platform never retries. */
   readonly retryAfterMs: readonly number[];
-  /** The platform gives up waiting for an answer after this time. */
+  /** The time after which the platform stops waiting for a response. */
   readonly timeoutMs: number;
   readonly changed: () => void;
 }
@@ -30,8 +32,8 @@ interface Sending {
 }
 
 /**
- * Sends events to the bot's webhook, one after another, as long as the platform's own policy says;
- * repeats, delays, swaps and loses them on demand.
+ * Sends events to the webhook one after another with the retry policy of the platform, and repeats,
+ * delays, swaps or loses them on demand.
  */
 export class Deliveries {
   readonly all: Delivery[] = [];
@@ -53,8 +55,8 @@ export class Deliveries {
   }
 
   /**
-   * Queues an event; resolves with its delivery after the first attempt, or at once when the event
-   * is held back.
+   * Queues an event; resolves with its delivery after the first attempt, or immediately when the
+   * event is held back.
    */
   async send(kind: string, event: unknown): Promise<Delivery> {
     const delivery: Delivery = { id: crypto.randomUUID(), kind, attempts: [], state: 'pending' };
@@ -81,22 +83,22 @@ export class Deliveries {
     return delivery;
   }
 
-  /** The next event is delivered twice. */
+  /** Delivers the next event twice. */
   repeatNext(): void {
     this.#wish = 'repeat';
   }
 
-  /** The next event is delivered after the one that follows it. */
+  /** Delivers the next event after the one that follows it. */
   swapNext(): void {
     this.#wish = 'swap';
   }
 
-  /** The first attempt to deliver the next event does not reach the bot. */
+  /** Loses the first delivery attempt of the next event. */
   loseNext(): void {
     this.#wish = 'lose';
   }
 
-  /** The bot receives the next event, but the platform does not receive its answer. */
+  /** Delivers the next event but loses the response. */
   forgetAnswerOfNext(): void {
     this.#wish = 'forget';
   }
@@ -105,7 +107,7 @@ export class Deliveries {
     this.#wish = { delayMs };
   }
 
-  /** Sends an event again, as a person can ask the platform to do. */
+  /** Redelivers an event, as a person can request on the platform. */
   async redeliver(id: string): Promise<void> {
     const delivery = this.all.find((one) => one.id === id);
     if (delivery === undefined) throw new Error(`There is no delivery ${id}.`);

@@ -1,6 +1,6 @@
 import { Refusal } from './api-server.ts';
 
-/** A user as the API shows one in a comment. */
+/** A user in a comment, in the format of the API. */
 export interface GitHubUser {
   readonly login: string;
   readonly id: number;
@@ -11,7 +11,7 @@ export interface GitHubUser {
   readonly site_admin: boolean;
 }
 
-/** A comment of a conversation, or of a line of a diff. */
+/** A comment on a conversation, or on a line of a diff. */
 export interface GitHubComment {
   readonly id: number;
   readonly kind: 'issue' | 'review';
@@ -21,7 +21,7 @@ export interface GitHubComment {
   body: string;
   readonly createdAt: string;
   updatedAt: string;
-  /** The first comment of a thread of a diff, unless this is the first one. */
+  /** The first comment of the diff thread, unless this comment is the first one. */
   readonly inReplyTo?: number | undefined;
   readonly reactions: {
     readonly id: number;
@@ -38,12 +38,12 @@ interface GitHubIssue {
   locked: boolean;
 }
 
-/** The longest body of a comment, in characters. */
+/** The maximum length of a comment body, in characters. */
 const MAX_BODY_LENGTH = 65_536;
 const DOCUMENTATION = 'https://docs.github.com/rest';
 const REACTIONS = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes'];
 
-/** Repositories, issues, comments and users, with the checks that the API makes. */
+/** Repositories, issues, comments and users, with the validation rules of the API. */
 export class GitHubState {
   readonly users = new Map<string, GitHubUser>();
   readonly comments = new Map<number, GitHubComment>();
@@ -80,7 +80,9 @@ export class GitHubState {
     return number;
   }
 
-  /** A locked conversation takes no comments of people without write access, such as the bot. */
+  /**
+   * A locked conversation accepts no comments from people without write access, such as the bot.
+   */
   lock(repository: string, number: number): void {
     this.issue(repository, number).locked = true;
   }
@@ -117,7 +119,7 @@ export class GitHubState {
     return added;
   }
 
-  /** A reaction that the user already has is returned unchanged, as the API does. */
+  /** If the user already has the reaction, it is returned unchanged, as by the API. */
   react(comment: GitHubComment, user: GitHubUser, content: unknown) {
     if (typeof content !== 'string' || !REACTIONS.includes(content)) {
       throw invalid('Reaction', 'content', 'invalid');
@@ -129,7 +131,7 @@ export class GitHubState {
     return { status: 201, reaction };
   }
 
-  /** A comment as the API and the webhooks show it. */
+  /** A comment in the format of the API and the webhooks. */
   show(comment: GitHubComment): object {
     const { id, kind, repository, issue, user, body, createdAt, updatedAt, inReplyTo } = comment;
     const path = kind === 'issue' ? 'issues' : 'pulls';
@@ -168,7 +170,7 @@ export class GitHubState {
   }
 }
 
-/** Where the comments of a diff stand; the doubles have a single line. */
+/** The position of diff comments; the doubles have a single line. */
 const DIFF_POSITION = {
   ...{ path: 'README.md', line: 1, original_line: 1, side: 'RIGHT', diff_hunk: '@@ -1 +1 @@' },
   ...{ commit_id: '0'.repeat(40), original_commit_id: '0'.repeat(40), start_line: null },

@@ -11,24 +11,24 @@ import {
   refuse,
 } from './github-state.ts';
 
-/** A comment that a person writes. */
+/** A comment to be written by a person. */
 export interface GitHubSaying {
   readonly repository: string;
   readonly issue: number;
   readonly from: string;
   readonly text: string;
-  /** A comment of the diff of a pull request: the first of a thread, or an answer to `inReplyTo`. */
+  /** A comment on the diff of a pull request: the first of a thread, or a reply to `inReplyTo`. */
   readonly review?: { readonly inReplyTo?: number | undefined };
   readonly isBot?: boolean;
 }
 
 const HOOK_ID = 4_711;
 const INSTALLATION_ID = 77;
-/** GitHub waits ten seconds for a webhook, and never tries again by itself. */
+/** GitHub waits ten seconds for a webhook, and never retries by itself. */
 const POLICY = { retryAfterMs: [], timeoutMs: 10_000 };
 
 /**
- * GitHub on loopback: comments of issues, pull requests and diffs over REST, with a personal token
+ * GitHub on loopback: comments on issues, pull requests and diffs over REST, with a personal token
  * or as an app, and signed webhooks that are delivered once and again only on demand.
  */
 export class GitHubDouble {
@@ -43,7 +43,7 @@ export class GitHubDouble {
   readonly deliveries: Deliveries;
   readonly #api: ApiServer;
   readonly #appPublicKey: string;
-  /** The accounts of valid tokens; those of the app begin with `ghs_`. */
+  /** The accounts of valid tokens; tokens of the app begin with `ghs_`. */
   readonly #tokens = new Map<string, GitHubUser>();
   apiUrl = '';
 
@@ -77,7 +77,7 @@ export class GitHubDouble {
     return this.#api.calls;
   }
 
-  /** A person comments; the webhook tells the bot. */
+  /** Comments as a person; the webhook notifies the bot. */
   async say(saying: GitHubSaying): Promise<GitHubComment> {
     const { repository, issue, from, text, review, isBot } = saying;
     const user = this.state.user(from, isBot ? 'Bot' : 'User');
@@ -128,7 +128,7 @@ export class GitHubDouble {
     await this.#tell('edited', comment, { changes: { body: { from: before } } });
   }
 
-  /** Comments of the bot itself are told as well, as GitHub does. */
+  /** Like GitHub, the double also sends a webhook for comments by the bot. */
   #tell(action: string, comment: GitHubComment, more: object = {}): Promise<Delivery> {
     const { repository, issue, kind, user } = comment;
     const subject = this.state.showIssue(repository, issue);
@@ -279,7 +279,7 @@ export class GitHubDouble {
     return user;
   }
 
-  /** The account of a personal token; an installation has none. */
+  /** The account of a personal token; an installation has no account. */
   #person(call: Call): GitHubUser {
     const user = this.#caller(call);
     if (user.type === 'Bot') throw refuse(403, 'Resource not accessible by integration');

@@ -3,21 +3,21 @@ import { Refusal } from './api-server.ts';
 import { visibleChatText } from './visible-chat.ts';
 import { visibleMarkdown } from './visible-markdown.ts';
 
-/** A person or an app, as messages name them. */
+/** A person or an app as named in messages. */
 export interface ChatUser {
   readonly name: string;
   readonly displayName: string;
   readonly type: 'HUMAN' | 'BOT';
 }
 
-/** A file that a person has uploaded to a message. */
+/** A file uploaded to a message by a person. */
 export interface ChatFile {
   readonly name: string;
   readonly type: string;
   readonly bytes: Buffer;
 }
 
-/** A message of a space. */
+/** A message in a space. */
 export interface ChatMessage {
   /** `spaces/<space>/messages/<thread>.<id>`; the first message of a thread has the same id twice. */
   readonly name: string;
@@ -26,7 +26,7 @@ export interface ChatMessage {
   readonly createTime: string;
   lastUpdateTime: string | undefined;
   text: string;
-  /** How readers' clients read the text: as Chat's own syntax, or as Markdown. */
+  /** How clients read the text: as Chat's own syntax, or as Markdown. */
   syntax: 'chat' | 'markdown';
   cards: readonly ChatCard[];
   readonly mentionsApp: boolean;
@@ -70,23 +70,23 @@ const CardV2 = z.looseObject({
   }),
 });
 
-/** What a reader sees of a card, with the action of each button. */
+/** The visible content of a card, with the action of each button. */
 export interface ChatCard {
   readonly text: string;
   readonly buttons: readonly z.infer<typeof Button>[];
 }
 
-/** What an app may send or change. */
+/** The content that an app may send or change. */
 export const SentMessage = z.looseObject({
   text: z.string().optional(),
   cardsV2: z.array(CardV2).optional(),
   thread: z.looseObject({ name: z.string().optional() }).optional(),
-  /** New apps are configured for Markdown, so a message that says nothing is read as that. */
+  /** New apps are configured for Markdown, so messages without a setting are read as Markdown. */
   markupSyntax: z.enum(['MARKUP_SYNTAX_CHAT', 'MARKUP_SYNTAX_MARKDOWN']).optional(),
 });
 type SentMessage = z.infer<typeof SentMessage>;
 
-/** The largest message with its cards, in bytes. */
+/** The maximum size of a message with its cards, in bytes. */
 const MAX_MESSAGE_BYTES = 32_000;
 
 /** @throws Refusal when Google Chat would not accept this message */
@@ -111,13 +111,13 @@ function readCard({ card }: z.infer<typeof CardV2>): ChatCard {
   return { text: texts.filter(Boolean).join('\n'), buttons };
 }
 
-/** Paragraphs of cards are formatted with a few HTML tags. */
+/** Card paragraphs are formatted with a few HTML tags. */
 function withoutTags(html: string): string {
   const text = html.replaceAll(/<br\s*\/?>/g, '\n').replaceAll(/<\/?[a-z][^>]*>/gi, '');
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
-/** The whole text of a message as its readers see it. */
+/** The complete visible text of a message. */
 export function visibleMessage({ text, syntax, cards }: ChatMessage): string {
   const shown = syntax === 'chat' ? visibleChatText(text) : visibleMarkdown(text);
   return [shown, ...cards.map((card) => card.text)].filter(Boolean).join('\n');
@@ -129,7 +129,7 @@ interface PressableButton {
   readonly action: z.infer<typeof Action>;
 }
 
-/** The buttons of a message that call the app; others open a page. */
+/** The buttons of a message that call the app; other buttons open a page. */
 export function pressable({ cards }: ChatMessage): readonly PressableButton[] {
   return cards.flatMap(({ buttons }) =>
     buttons.flatMap(({ text, onClick }) =>
@@ -176,7 +176,7 @@ export class GoogleChatState {
     return message;
   }
 
-  /** @param thread the name of its thread; undefined starts a thread */
+  /** @param thread the name of the thread; undefined starts a new one */
   add(
     space: ChatSpace,
     thread: string | undefined,
@@ -205,7 +205,7 @@ export class GoogleChatState {
     };
   }
 
-  /** A message as the API returns it; events of the app show the whole space in it. */
+  /** A message in the format of the API; events for the app include the whole space. */
   show(message: ChatMessage, space: object, app: ChatUser): object {
     const { name, thread, sender, createTime, lastUpdateTime, text, mentionsApp, files } = message;
     const at = `@${app.displayName}`;

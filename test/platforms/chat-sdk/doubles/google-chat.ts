@@ -14,10 +14,10 @@ import {
 } from './google-chat-state.ts';
 import { SigningKey } from './signing-key.ts';
 
-/** A message that a person writes. */
+/** A message to be written by a person. */
 export interface ChatSaying {
   readonly space: ChatSpace;
-  /** The name of the thread; the message starts one when it is absent. */
+  /** The name of the thread; without one, the message starts a thread. */
   readonly thread?: string | undefined;
   readonly from: string;
   readonly text: string;
@@ -26,11 +26,11 @@ export interface ChatSaying {
   readonly isBot?: boolean;
 }
 
-/** The hosts of tokens and keys, whose addresses no option of the adapter changes. */
+/** The hosts of tokens and keys, for which the adapter has no option. */
 const HOSTS = ['oauth2.googleapis.com', 'www.googleapis.com'];
-/** An interaction has 30 s for its answer; the documentation mentions no second attempt. */
+/** An interaction must be answered within 30 s; the documentation mentions no second attempt. */
 const DIRECT = { retryAfterMs: [], timeoutMs: 30_000 };
-/** Pub/Sub repeats a push until it is acknowledged, here with short pauses. */
+/** Pub/Sub repeats a push until it is acknowledged; the double uses short pauses. */
 const PUBSUB = { retryAfterMs: [100, 200, 400, ...Array<number>(60).fill(500)], timeoutMs: 10_000 };
 const CHAT_SYSTEM = 'chat@system.gserviceaccount.com';
 
@@ -39,7 +39,7 @@ const CHAT_SYSTEM = 'chat@system.gserviceaccount.com';
  * that are sent to the app once, and subscribed events that Pub/Sub pushes until they are accepted.
  */
 export class GoogleChatDouble {
-  /** The public address of the webhook, which its callers' tokens name as their audience. */
+  /** The public address of the webhook, which tokens of the callers name as their audience. */
   readonly endpointUrl = 'https://bot.example.com/google-chat';
   readonly pubsubAccount = 'push@project.iam.gserviceaccount.com';
   readonly credentials: { readonly client_email: string; readonly private_key: string };
@@ -47,13 +47,13 @@ export class GoogleChatDouble {
   readonly app: ChatUser = this.state.user('app', 'BOT');
   readonly interactions: Deliveries;
   readonly pushes: Deliveries;
-  /** Whether a subscription for the messages of this space exists. */
+  /** Whether the app subscribes to the messages of this space. */
   isSubscribed: (space: ChatSpace) => boolean = () => false;
   readonly #api: ApiServer;
   readonly #google = new SigningKey();
   readonly #account = new SigningKey();
   readonly #tokens = new Set<string>();
-  /** The messages that the app has sent with an id of its own for the request. */
+  /** The messages that the app has sent with a request id. */
   readonly #requests = new Map<string, ChatMessage>();
   apiUrl = '';
 
@@ -84,8 +84,8 @@ export class GoogleChatDouble {
   }
 
   /**
-   * A person writes. The app gets direct messages and mentions as interactions, and everything in a
-   * subscribed space through Pub/Sub.
+   * Writes a message as a person. The app gets direct messages and mentions as interactions, and
+   * all messages in a subscribed space through Pub/Sub.
    */
   async say(saying: ChatSaying): Promise<ChatMessage> {
     const { space, thread, mention = false, files = [], isBot } = saying;
@@ -105,14 +105,14 @@ export class GoogleChatDouble {
     return message;
   }
 
-  /** A person edits a message; only subscriptions tell the app. */
+  /** Edits a message as a person; only subscriptions notify the app. */
   async edit(space: ChatSpace, name: string, text: string): Promise<void> {
     const message = this.state.message(space, name);
     Object.assign(message, { text, lastUpdateTime: new Date().toISOString() });
     if (this.isSubscribed(space)) await this.#push(space, message, 'updated');
   }
 
-  /** A person presses a button of a card. */
+  /** Presses a button of a card as a person. */
   async press(space: ChatSpace, name: string, label: string, by: string): Promise<void> {
     const message = this.state.message(space, name);
     const action = pressable(message).find(({ text }) => text === label)?.action;
@@ -126,7 +126,7 @@ export class GoogleChatDouble {
     await this.#interact({ buttonClickedPayload: payload, user }, common);
   }
 
-  /** A person reacts to a message; only subscriptions tell the app. */
+  /** Reacts to a message as a person; only subscriptions notify the app. */
   async react(space: ChatSpace, name: string, unicode: string, by: string): Promise<void> {
     const reaction = this.#react(this.state.message(space, name), this.state.user(by), unicode);
     const type = 'google.workspace.chat.reaction.v1.created';
@@ -165,7 +165,7 @@ export class GoogleChatDouble {
     });
   }
 
-  /** Subscribed events name the space alone. */
+  /** Subscribed events contain only the name of the space. */
   #push(space: ChatSpace, message: ChatMessage, what: 'created' | 'updated'): Promise<void> {
     const { name } = space;
     const shown = this.state.show(message, { name }, this.app);
@@ -241,7 +241,7 @@ export class GoogleChatDouble {
     };
   }
 
-  /** A service account proves itself with a request that it has signed. */
+  /** A service account authenticates with a request that it has signed. */
   #issueToken(call: Call): Answer {
     const assertion = new URLSearchParams(call.body.toString()).get('assertion') ?? '';
     const [header = '', payload = '', signature = ''] = assertion.split('.');

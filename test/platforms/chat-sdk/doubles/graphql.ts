@@ -31,15 +31,15 @@ type Args = Readonly<Record<string, unknown>>;
 /** The fields of an object; functions are called with the arguments of the field. */
 export type GraphQlObject = { readonly [field: string]: unknown };
 
-/** The schema's entry points, by operation. */
+/** The entry points of the schema, by operation. */
 export type GraphQlRoots = Readonly<Record<'query' | 'mutation', GraphQlObject>>;
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[{}()[\]:=!$@]/g;
 
 /**
- * Runs a query or mutation on plain objects. Only the requested fields are returned; a field that an
- * object does not have is null, and an entry point that does not exist is an error, as is a query
- * that cannot be read. Directives are not supported.
+ * Runs a query or mutation on plain objects. Returns only the requested fields; a missing field is
+ * null, and an unknown entry point or an unreadable query is an error. Directives are not
+ * supported.
  */
 export async function runGraphQl(
   roots: GraphQlRoots,
@@ -143,7 +143,7 @@ class Parser {
     return { operation, selections, fragments };
   }
 
-  /** Names and declarations of variables contain no braces, unless a variable has a default. */
+  /** Variable names and declarations contain no braces, unless a variable has a default. */
   #skipUntil(token: string): void {
     while (this.#tokens[this.#at] !== token) this.#next();
   }

@@ -10,12 +10,12 @@ export interface LinearUser {
   readonly url: string;
 }
 
-/** A comment of an issue, or an answer to one. */
+/** A comment on an issue, or a reply to one. */
 export interface LinearComment {
   readonly id: string;
   readonly issueId: string;
   readonly user: LinearUser;
-  /** An integration wrote it, so it has no user. */
+  /** The comment was written by an integration, so it has no user. */
   readonly isByApp: boolean;
   readonly parentId: string | undefined;
   readonly createdAt: string;
@@ -30,10 +30,10 @@ interface LinearIssue {
   readonly title: string;
 }
 
-/** The documentation names no limit; this one keeps texts from growing without bounds. */
+/** The documentation names no limit; this one prevents texts of unlimited size. */
 const MAX_BODY_LENGTH = 65_536;
 
-/** Users, issues and comments, as objects of the GraphQL schema and of webhooks. */
+/** Users, issues and comments as objects of the GraphQL schema and of webhooks. */
 export class LinearState {
   readonly organizationId = '00000000-1111-4222-8333-444444444444';
   readonly comments = new Map<string, LinearComment>();
@@ -59,12 +59,15 @@ export class LinearState {
     return id;
   }
 
-  /** The comments of an issue, oldest first. */
+  /** The comments on an issue, oldest first. */
   conversation(issueId: string): readonly LinearComment[] {
     return [...this.comments.values()].filter((comment) => comment.issueId === issueId);
   }
 
-  /** The bot loses its access to the team of an issue, which then does not exist for it. */
+  /**
+   * Removes the bot's access to the team of an issue, after which the issue does not exist for the
+   * bot.
+   */
   close(issueId: string): void {
     this.#closed.add(issueId);
   }
@@ -141,7 +144,7 @@ export class LinearState {
     };
   }
 
-  /** A comment as webhooks show it. */
+  /** A comment in the format of webhooks. */
   showInWebhook(comment: LinearComment): object {
     const { user, isByApp, reactions: _, ...plain } = comment;
     const { displayName: __, ...author } = user;
@@ -151,7 +154,7 @@ export class LinearState {
     return { ...plain, ...by, reactionData: [], issue };
   }
 
-  /** Newest first, as Linear orders comments by default. */
+  /** Newest first, the default order of comments in Linear. */
   page(found: readonly LinearComment[], { first, last, after }: PageArgs): GraphQlObject {
     const ordered = found.toReversed();
     const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
@@ -182,7 +185,7 @@ export interface CommentArgs extends PageArgs {
 }
 
 export interface CommentInput {
-  /** An id of the caller, which makes a second creation fail. */
+  /** An id chosen by the caller; a second creation with the same id fails. */
   readonly id?: string;
   readonly issueId?: string;
   readonly body?: unknown;

@@ -15,17 +15,20 @@ import {
   showReaction,
 } from './linear-state.ts';
 
-/** A comment that a person writes. */
+/** A comment to be written by a person. */
 export interface LinearSaying {
   readonly issueId: string;
   readonly from: string;
   readonly text: string;
-  /** The comment that it answers; only one that answers none itself. */
+  /** The comment being answered, which must not be a reply itself. */
   readonly parentId?: string | undefined;
   readonly isByApp?: boolean;
 }
 
-/** Linear waits 5 s and tries three more times: after a minute, an hour and six hours. Here sooner. */
+/**
+ * Linear waits 5 s and retries three times: after a minute, an hour and six hours. The double
+ * retries sooner.
+ */
 const POLICY = { retryAfterMs: [300, 4_000, 12_000], timeoutMs: 5_000 };
 
 /**
@@ -64,7 +67,7 @@ export class LinearDouble {
     return this.#api.calls;
   }
 
-  /** A person comments; resolves with the comment once its delivery was attempted. */
+  /** Comments as a person; resolves with the comment after the first delivery attempt. */
   async say({ issueId, from, text, parentId, isByApp }: LinearSaying): Promise<LinearComment> {
     const comment = this.state.add(
       { issueId, body: text, parentId },

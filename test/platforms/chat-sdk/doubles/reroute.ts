@@ -2,9 +2,9 @@ import https, { type AgentOptions } from 'node:https';
 import { connect } from 'node:net';
 
 /**
- * Sends requests for these hosts to ports on loopback, without TLS: for addresses that no option of
- * a client library can change, such as those of token endpoints. Covers `fetch` and everything that
- * uses Node's global agent for HTTPS. Returns a function that restores both.
+ * Redirects requests for these hosts to loopback ports without TLS, for addresses that no option of
+ * a client library can change, such as token endpoints. Affects `fetch` and all code that uses
+ * Node's global agent for HTTPS. Returns a function that restores both.
  */
 export function rerouteHosts(ports: Readonly<Record<string, number>>): () => void {
   const realFetch = globalThis.fetch;

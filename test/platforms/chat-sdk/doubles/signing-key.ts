@@ -1,6 +1,6 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-/** An RSA key of a double, which signs JSON Web Tokens (RS256) and publishes its public half. */
+/** An RSA key of a double, which signs JSON Web Tokens (RS256) and publishes the public key. */
 export class SigningKey {
   readonly id: string = crypto.randomUUID();
   readonly #private: KeyObject;
@@ -26,7 +26,7 @@ export class SigningKey {
     return { ...key, kid: this.id, use: 'sig', alg: 'RS256' };
   }
 
-  /** A token that is valid for an hour. */
+  /** Signs a token that is valid for an hour. */
   sign(claims: Readonly<Record<string, unknown>>): string {
     const seconds = Math.floor(Date.now() / 1_000);
     const times = { iat: seconds, nbf: seconds, exp: seconds + 3_600 };

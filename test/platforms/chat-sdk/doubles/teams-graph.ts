@@ -8,7 +8,7 @@ import {
   visibleText,
 } from './teams-state.ts';
 
-/** The largest page of messages. */
+/** The maximum page size for messages. */
 const MAX_PAGE = 50;
 
 /**
@@ -50,7 +50,7 @@ export function graphRoutes(
   };
 }
 
-/** Graph names a direct chat by the person and the app instead of the conversation. */
+/** Graph identifies a direct chat by the person and the app instead of the conversation. */
 function findChat(state: TeamsState, id: string): TeamsConversation {
   const [, aadObjectId] = /^19:([\w-]+)_[\w-]+@unq\.gbl\.spaces$/.exec(id) ?? [];
   if (aadObjectId === undefined) return state.find(id).conversation;
@@ -62,7 +62,7 @@ function findChat(state: TeamsState, id: string): TeamsConversation {
   return found;
 }
 
-/** Newest first, unless the query says otherwise. */
+/** Newest first, unless the query requests another order. */
 function page(messages: readonly TeamsMessage[], { searchParams }: URL): readonly TeamsMessage[] {
   const filter = searchParams.get('$filter') ?? '';
   const [, relation, moment = 0] = /createdDateTime (lt|gt) (\S+)/.exec(filter) ?? [];

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { Refusal } from './api-server.ts';
 import { visibleMarkdown } from './visible-markdown.ts';
 
-/** Who takes part in a conversation, as activities name them. */
+/** A member of a conversation, as named in activities. */
 export interface TeamsPerson {
   readonly id: string;
   readonly name: string;
   readonly aadObjectId: string;
 }
 
-/** A file of a message: a picture behind the connector, or a file in the sender's storage. */
+/** A file in a message: a picture behind the connector, or a file in the storage of the sender. */
 export interface TeamsFile {
   readonly kind: 'picture' | 'document';
   readonly name: string;
@@ -17,11 +17,11 @@ export interface TeamsFile {
   readonly bytes: Buffer;
 }
 
-/** A message of a conversation as its readers see it. */
+/** A message in a conversation as its readers see it. */
 export interface TeamsMessage {
   readonly id: string;
   readonly from: 'bot' | TeamsPerson;
-  /** The first message of its thread; only in channels. */
+  /** The first message of the thread; only in channels. */
   readonly thread: string | undefined;
   readonly createdAt: Date;
   text: string;
@@ -64,7 +64,7 @@ const Card = z.looseObject({
   actions: z.array(Action).optional(),
 });
 
-/** What a reader sees of an Adaptive Card. */
+/** The visible content of an Adaptive Card. */
 export interface TeamsCard {
   readonly text: string;
   readonly buttons: readonly z.infer<typeof Submit>[];
@@ -76,7 +76,7 @@ const Attachment = z.looseObject({
   content: z.unknown().optional(),
 });
 
-/** What a bot may send or put in place of an earlier message. */
+/** The content that a bot may send, or replace an earlier message with. */
 export const SentActivity = z.looseObject({
   type: z.enum(['message', 'typing']),
   text: z.string().optional(),
@@ -86,7 +86,7 @@ export const SentActivity = z.looseObject({
 export type SentActivity = z.infer<typeof SentActivity>;
 
 const CARD = 'application/vnd.microsoft.card.adaptive';
-/** The largest message, in bytes of text and cards; pictures inside the message do not count. */
+/** The maximum size of a message, in bytes of text and cards; embedded pictures do not count. */
 const MAX_MESSAGE_BYTES = 40 * 1_024;
 
 /** @throws Refusal when Teams would not accept this message */
@@ -125,12 +125,12 @@ function readCard(content: unknown): TeamsCard {
   return { text: texts.join('\n'), buttons };
 }
 
-/** The whole text of a message as its readers see it. */
+/** The complete visible text of a message. */
 export function visibleText({ text, cards }: TeamsMessage): string {
   return [visibleMarkdown(text), ...cards.map((card) => card.text)].filter(Boolean).join('\n');
 }
 
-/** Text in HTML, where its characters mean nothing else. */
+/** Escapes text for HTML. */
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
@@ -142,7 +142,7 @@ export class TeamsState {
   readonly people = new Map<string, TeamsPerson>();
   #lastId = Date.now();
 
-  /** Messages are numbered by their time, in ms since 1970. */
+  /** Message ids are times in ms since 1970. */
   newId(): string {
     this.#lastId = Math.max(this.#lastId + 1, Date.now());
     return String(this.#lastId);
@@ -163,7 +163,7 @@ export class TeamsState {
     return conversation;
   }
 
-  /** @param id with `;messageid=…` when it names a thread of a channel */
+  /** @param id with `;messageid=…` for a thread in a channel */
   find(id: string): {
     readonly conversation: TeamsConversation;
     readonly thread: string | undefined;

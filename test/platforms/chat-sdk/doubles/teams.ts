@@ -14,10 +14,10 @@ import {
   TeamsState,
 } from './teams-state.ts';
 
-/** A message that a person writes. */
+/** A message to be written by a person. */
 export interface TeamsSaying {
   readonly conversation: TeamsConversation;
-  /** The first message of a thread in a channel; the message starts a thread when it is absent. */
+  /** The first message of a thread in a channel; without one, the message starts a thread. */
   readonly thread?: string | undefined;
   readonly from: string;
   readonly text: string;
@@ -25,18 +25,18 @@ export interface TeamsSaying {
   readonly files?: readonly TeamsFile[];
 }
 
-/** Hosts that the client libraries contact and whose addresses no option of the adapter changes. */
+/** Hosts that the client libraries contact and that no adapter option can change. */
 const HOSTS = ['login.microsoftonline.com', 'login.botframework.com', 'graph.microsoft.com'];
 /**
- * The connector waits 15 s. Further attempts are not documented; bots see a second delivery after a
- * timeout or an error of their server.
+ * The connector waits 15 s for a response. Further attempts are not documented; bots observe a
+ * second delivery after a timeout or a server error.
  */
 const POLICY = { retryAfterMs: [200, 1_000, 5_000, 10_000], timeoutMs: 15_000 };
 const SCOPES = ['https://api.botframework.com/.default', 'https://graph.microsoft.com/.default'];
 
 /**
- * Microsoft Teams on loopback: the connector of the Bot Framework, the token endpoint, the keys that
- * sign its calls to the bot, and the part of Graph that reads messages.
+ * Microsoft Teams on loopback: the Bot Framework connector, the token endpoint, the keys that sign
+ * its calls to the bot, and the part of Graph that reads messages.
  */
 export class TeamsDouble {
   readonly appId = '11111111-2222-4333-8444-555555555555';
@@ -46,7 +46,7 @@ export class TeamsDouble {
   readonly deliveries: Deliveries;
   /** Reactions of the bot, as `message id: type`. */
   readonly reactions = new Set<string>();
-  /** Ids of the conversations in which the bot has shown that it is typing. */
+  /** Ids of the conversations in which the bot has sent a typing indicator. */
   readonly typing: string[] = [];
   /** Whether the app may read messages that do not mention it (resource-specific consent). */
   readsAll = true;
@@ -84,7 +84,7 @@ export class TeamsDouble {
     return this.#api.calls;
   }
 
-  /** A person writes; resolves with the message once its delivery was attempted. */
+  /** Writes a message as a person; resolves with the message after the first delivery attempt. */
   async say(saying: TeamsSaying): Promise<TeamsMessage> {
     const { conversation, text, mention = false, files = [] } = saying;
     const from = this.state.person(saying.from);
@@ -108,7 +108,7 @@ export class TeamsDouble {
       await this.deliveries.send('message', {
         ...activity,
         textFormat: 'plain',
-        // The plain text is made from the HTML and keeps its character references.
+        // The plain text is derived from the HTML and keeps its character references.
         ...(mention ? mentioning(escaped(text), this.#bot) : { text: escaped(text) }),
         attachments: [...attachments, htmlOf(text)],
       });
@@ -116,21 +116,21 @@ export class TeamsDouble {
     return message;
   }
 
-  /** A person edits a message. */
+  /** Edits a message as a person. */
   async edit(conversation: TeamsConversation, id: string, text: string): Promise<void> {
     const message = this.state.message(conversation, id);
     message.text = text;
     await this.#tellOf('messageUpdate', 'editMessage', conversation, message);
   }
 
-  /** A person deletes a message. */
+  /** Deletes a message as a person. */
   async erase(conversation: TeamsConversation, id: string): Promise<void> {
     const message = this.state.message(conversation, id);
     remove(conversation, id);
     await this.#tellOf('messageDelete', 'softDeleteMessage', conversation, message);
   }
 
-  /** A person presses a button of a card. */
+  /** Presses a button of a card as a person. */
   async press(
     conversation: TeamsConversation,
     id: string,
@@ -154,7 +154,7 @@ export class TeamsDouble {
     await this.deliveries.send('press', { ...event, id: `f:${crypto.randomUUID()}` });
   }
 
-  /** A person reacts to a message, or takes the reaction back. */
+  /** Adds or removes a reaction as a person. */
   async react(conversation: TeamsConversation, id: string, type: string, by: string, added = true) {
     const { thread } = this.state.message(conversation, id);
     await this.deliveries.send('messageReaction', {
@@ -194,7 +194,7 @@ export class TeamsDouble {
     return this.deliveries.send(type, { ...activity, ...changed });
   }
 
-  /** What every activity of a conversation contains. */
+  /** The fields common to all activities of a conversation. */
   #activity({ id, type, messages }: TeamsConversation, from: TeamsPerson, thread?: string) {
     const tenant = { id: this.tenantId };
     const team = { id: `${id}-team`, aadGroupId: `${id}-group` };

@@ -1,9 +1,9 @@
-/** A pair of signs around words, as Google Chat and WhatsApp read them. */
+/** A pair of delimiters around words, as Google Chat and WhatsApp read them. */
 const PAIR = /(?<=^|[\s\p{P}])([*_~])(?!\s)([^\n]*?\S)\1(?=$|[\s\p{P}])/gu;
 
 /**
- * What a reader sees of a text with `*bold*`, `_italic_`, `~struck~`, code and `<url|text>`: the
- * text without these signs.
+ * The visible text of a message with `*bold*`, `_italic_`, `~struck~`, code and `<url|text>`,
+ * without the delimiters.
  */
 export function visibleChatText(text: string): string {
   return text

@@ -3,7 +3,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 
-/** What a reader sees of GitHub Flavored Markdown: text without markup, one line per block. */
+/** The visible text of GitHub Flavored Markdown: text without markup, one line per block. */
 export function visibleMarkdown(markdown: string): string {
   const tree = fromMarkdown(markdown, {
     extensions: [gfm()],
@@ -24,7 +24,7 @@ function visible(node: Nodes): string {
     case 'break':
     case 'thematicBreak':
       return '\n';
-    // Tags are not shown, whatever they do.
+    // HTML tags are omitted, whatever their effect.
     case 'html':
     case 'definition':
       return '';

@@ -53,14 +53,14 @@ const common = {
   recipient_type: z.literal('individual').optional(),
   /** A phone number. */
   to: z.string().optional(),
-  /** A business-scoped id; a phone number beside it takes precedence. */
+  /** A business-scoped id; a phone number takes precedence over it. */
   recipient: z.string().optional(),
   context: z.strictObject({ message_id: z.string() }).optional(),
   /** Returned in the statuses of this message. */
   biz_opaque_callback_data: z.string().max(512).optional(),
 };
 
-/** A request to `/messages` that sends something. */
+/** A request to `/messages` that sends a message. */
 export const SentMessage = z.discriminatedUnion('type', [
   z.strictObject({
     ...{ ...common, type: z.literal('text') },
@@ -85,7 +85,7 @@ export const SentMessage = z.discriminatedUnion('type', [
 ]);
 export type SentMessage = z.infer<typeof SentMessage>;
 
-/** The words and buttons of a message, and the media it refers to. */
+/** The text and buttons of a message, and the media it refers to. */
 export interface CloudContent {
   readonly text: string;
   readonly buttons: readonly { readonly id: string; readonly title: string }[];

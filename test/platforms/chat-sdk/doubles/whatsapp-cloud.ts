@@ -5,12 +5,12 @@ import { Deliveries } from './deliveries.ts';
 import { visibleChatText } from './visible-chat.ts';
 import { type CloudContent, contentOf, refuse, SentMessage } from './whatsapp-cloud-message.ts';
 
-/** A person with a business-scoped id, and with a phone number unless they hide it. */
+/** A person with a business-scoped id and, unless hidden, a phone number. */
 export interface CloudPerson {
   userId: string;
   phone: string | undefined;
   readonly name: string;
-  /** When they last wrote to the business, in ms since 1970. */
+  /** The time of the last message from the person to the business, in ms since 1970. */
   lastWroteAt: number;
   hasBlocked: boolean;
 }
@@ -29,7 +29,7 @@ interface CloudFile {
   readonly bytes: Buffer;
 }
 
-/** Something that a person sends. */
+/** Content sent by a person. */
 export interface CloudSaying {
   readonly person: CloudPerson;
   readonly text: string;
@@ -38,7 +38,9 @@ export interface CloudSaying {
 }
 
 const WINDOW_MS = 24 * 60 * 60_000;
-/** Meta repeats a webhook for up to seven days, less and less often; here with short pauses. */
+/**
+ * Meta repeats a webhook for up to seven days with growing pauses; the double uses short pauses.
+ */
 const POLICY = { retryAfterMs: [100, 200, 400, ...Array<number>(60).fill(500)], timeoutMs: 20_000 };
 const TypingOrRead = z.strictObject({
   messaging_product: z.literal('whatsapp'),
@@ -48,8 +50,8 @@ const TypingOrRead = z.strictObject({
 });
 
 /**
- * The WhatsApp Cloud API on loopback: messages, media, the window of 24 hours, and signed webhooks
- * with messages and statuses, in which people may have no phone number.
+ * The WhatsApp Cloud API on loopback: messages, media, the 24-hour window, and signed webhooks with
+ * messages and statuses, in which people may have no phone number.
  */
 export class WhatsAppCloudDouble {
   readonly accessToken = 'EAAdoubleAccessToken';
@@ -58,10 +60,12 @@ export class WhatsAppCloudDouble {
   readonly phoneNumberId = '106540352242922';
   readonly messages: CloudMessage[] = [];
   readonly reactions: { readonly messageId: string; readonly emoji: string }[] = [];
-  /** Ids of the messages below which the business has shown that it is typing. */
+  /** Ids of the messages for which the business has sent a typing indicator. */
   readonly typing: string[] = [];
   readonly deliveries: Deliveries;
-  /** Reports a closed window in a status instead of refusing the message, as often happens. */
+  /**
+   * Reports a closed window in a status instead of refusing the message, as WhatsApp often does.
+   */
   refusesLate = false;
   readonly #api: ApiServer;
   readonly #media = new Map<string, CloudFile>();
@@ -116,7 +120,7 @@ export class WhatsAppCloudDouble {
     this.deliveries.sendTo(url);
   }
 
-  /** A person writes; resolves with the message once its delivery was attempted. */
+  /** Writes a message as a person; resolves with the message after the first delivery attempt. */
   async say({ person, text, replyTo, file }: CloudSaying): Promise<CloudMessage> {
     const media = file === undefined ? undefined : this.#keep(file);
     const message = this.#add({ from: person, person, text, buttons: [], media, replyTo });
@@ -128,7 +132,7 @@ export class WhatsAppCloudDouble {
     return message;
   }
 
-  /** A person presses a button, or chooses from a list. */
+  /** Presses a button or selects from a list as a person. */
   async press(person: CloudPerson, messageId: string, title: string): Promise<void> {
     const pressed = this.messages.find(({ id }) => id === messageId);
     const button = pressed?.buttons.find((one) => one.title === title);
@@ -138,13 +142,13 @@ export class WhatsAppCloudDouble {
     await this.#tell(person, { id, type: 'interactive', interactive, ...this.#context(messageId) });
   }
 
-  /** A person reacts to a message; an empty emoji takes the reaction back. */
+  /** Reacts to a message as a person; an empty emoji removes the reaction. */
   async react(person: CloudPerson, messageId: string, emoji: string): Promise<void> {
     const reaction = { message_id: messageId, emoji };
     await this.#tell(person, { id: this.#newId(), type: 'reaction', reaction });
   }
 
-  /** A person gets another number, and with it another business-scoped id. */
+  /** Gives a person another number and another business-scoped id. */
   async changeNumber(person: CloudPerson, phone: string | undefined): Promise<void> {
     const previous = person.userId;
     person.userId = `DE.${1_000_000 + this.#number()}`;
@@ -157,14 +161,14 @@ export class WhatsAppCloudDouble {
     await this.#send('user_id_update', { user_id_update: [update] });
   }
 
-  /** What the chat with a person shows. */
+  /** The visible messages of the chat with a person. */
   conversation(person: CloudPerson): readonly (CloudMessage & { readonly visible: string })[] {
     return this.messages
       .filter((message) => message.person === person)
       .map((message) => ({ ...message, visible: visibleChatText(message.text) }));
   }
 
-  /** The bytes that the business has uploaded or a person has sent. */
+  /** The bytes uploaded by the business or sent by a person. */
   file(media: string): CloudFile | undefined {
     return this.#media.get(media);
   }
@@ -259,7 +263,7 @@ export class WhatsAppCloudDouble {
     return { status: 200, body: { messaging_product: 'whatsapp', contacts, messages: [{ id }] } };
   }
 
-  /** Shows the message to the person, and tells the business what became of it. */
+  /** Shows the message to the person, and reports the delivery status to the business. */
   #deliver(
     sent: SentMessage,
     person: CloudPerson,
