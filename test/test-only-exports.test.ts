@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { repositoryFiles } from './repository-files.ts';
+import { listRepositoryFiles } from './repository-files.ts';
 
 // A test uses what the product uses: a name that only tests import is untested where it matters, and every export is
 // one more thing that other files may depend on. Exempt are
@@ -79,7 +79,7 @@ interface Export {
   readonly signature: string;
 }
 
-const paths = repositoryFiles();
+const paths = listRepositoryFiles();
 const sources = new Map(paths.filter((path) => CODE.test(path)).map((path) => [path, read(path)]));
 const entryPoints = readEntryPoints();
 const declared = new Map([...sources].map(([path, text]) => [path, declarationsIn(path, text)]));

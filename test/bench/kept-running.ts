@@ -5,7 +5,7 @@ import type { StartedProcess } from './processes.ts';
 const RESTART_DELAY_MS = 300;
 
 /** A bot that is restarted whenever it exits, as by a supervisor. */
-export class KeptRunning {
+export class SupervisedBot {
   readonly #start: () => StartedProcess;
   readonly #keeping: Promise<void>;
   #process: StartedProcess;

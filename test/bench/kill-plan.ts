@@ -1,5 +1,5 @@
 import type { Question } from '../crash/words.ts';
-import { chanceFrom } from '../privacy/chance.ts';
+import { createChance } from '../privacy/chance.ts';
 
 /** The size of a comparison of bots that are killed. */
 export interface KillScale {
@@ -26,7 +26,7 @@ export interface KillPlan {
 /** Plans questions at random times, and one kill at a random moment of each interval. */
 export function planKills(scale: KillScale, seed: number): KillPlan {
   const { questions, kills, chats, askMs } = scale;
-  const chance = chanceFrom(seed);
+  const chance = createChance(seed);
   const times = Array.from({ length: questions }, () => chance.below(askMs));
   const asked = new Map<number, number>();
   const stretchMs = askMs / kills;

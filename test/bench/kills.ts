@@ -1,24 +1,24 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REAL_LIMITS, type SlackDouble, startSlackDouble } from '@parley/simulators/slack';
-import { type SlackRoom, slackRooms } from '../crash/slack-people.ts';
-import { judge } from '../crash/verdict.ts';
-import { ask, type Question, questionsIn, stretchesIn } from '../crash/words.ts';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { openSlackRooms, type SlackRoom } from '../crash/slack-people.ts';
+import { judgeConversation } from '../crash/verdict.ts';
+import { findQuestions, findStretches, formatQuestion, type Question } from '../crash/words.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
-import { KeptRunning } from './kept-running.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { SupervisedBot } from './kept-running.ts';
 import { type KillPlan, type KillScale, planKills } from './kill-plan.ts';
-import { table } from './report.ts';
+import { renderTable } from './report.ts';
 import { startRedisSide } from './servers.ts';
 import {
-  requestUrl,
+  getRequestUrl,
+  listUncertainParts,
   SLACK_SUBJECTS,
   type SlackSubject,
   startSlackBot,
-  uncertainParts,
 } from './slack-subjects.ts';
-import { inNewFolder } from './subjects.ts';
+import { withNewFolder } from './subjects.ts';
 
 // Slack bots that are killed at the same moments while the same people ask the same questions.
 
@@ -55,7 +55,7 @@ const POLL_INTERVAL_MS = 1_000;
 export async function measureKills(scale: KillScale, seed = 1): Promise<KillFigures> {
   const began = Date.now();
   const plan = planKills(scale, seed);
-  const tallies = await inNewFolder(async (folder) => {
+  const tallies = await withNewFolder(async (folder) => {
     await using opened = new AsyncDisposableStack();
     const sides: KilledSide[] = [];
     for (const subject of SLACK_SUBJECTS) {
@@ -63,7 +63,7 @@ export async function measureKills(scale: KillScale, seed = 1): Promise<KillFigu
       opened.defer(() => side.close());
       sides.push(side);
     }
-    await follow(plan, sides);
+    await followPlan(plan, sides);
     await Promise.all(sides.map((side) => side.untilOver()));
     return Promise.all(sides.map((side) => side.count()));
   });
@@ -71,7 +71,7 @@ export async function measureKills(scale: KillScale, seed = 1): Promise<KillFigu
 }
 
 /** Runs the questions and kills of the schedule. */
-async function follow(
+async function followPlan(
   { questions, killsAtMs }: KillPlan,
   sides: readonly KilledSide[],
 ): Promise<void> {
@@ -92,29 +92,29 @@ async function follow(
   await Promise.all([asking(), killing()]);
 }
 
-interface SideParts {
+interface KilledSideParts {
   readonly subject: SlackSubject;
   readonly folder: string;
   readonly scale: KillScale;
   readonly double: SlackDouble;
   readonly model: ModelDouble;
-  readonly bot: KeptRunning;
+  readonly bot: SupervisedBot;
 }
 
 /** One bot with its own Slack double, model double and, if needed, Redis. */
 class KilledSide {
-  readonly #parts: SideParts;
+  readonly #parts: KilledSideParts;
   readonly #rooms: ReadonlyMap<number, SlackRoom>;
   readonly #asked = new Map<number, number>();
   readonly #opened: AsyncDisposableStack;
   #isStopped = false;
 
-  private constructor(parts: SideParts, opened: AsyncDisposableStack) {
+  private constructor(parts: KilledSideParts, opened: AsyncDisposableStack) {
     const { double, scale } = parts;
     const senders = Array.from({ length: scale.chats }, (_, index) => index + 1);
     this.#parts = parts;
     this.#opened = opened;
-    this.#rooms = new Map(slackRooms(double, senders).map((room) => [room.sender, room]));
+    this.#rooms = new Map(openSlackRooms(double, senders).map((room) => [room.sender, room]));
   }
 
   static async open(subject: SlackSubject, folder: string, scale: KillScale): Promise<KilledSide> {
@@ -127,20 +127,20 @@ class KilledSide {
       latencyMs: THINKING_MS,
       reply(request) {
         replies += 1;
-        return replyTo(request, replies);
+        return createReply(request, replies);
       },
     });
     opened.defer(() => model.close());
     const redis = subject === 'parley' ? undefined : await startRedisSide();
     opened.defer(async () => redis?.close());
-    const port = await freePort();
+    const port = await findFreePort();
     const options = {
       ...{ folder, port, slack: double, modelUrl: model.baseUrl, redisUrl: redis?.url ?? '' },
     };
-    const bot = new KeptRunning(() => startSlackBot(subject, options));
+    const bot = new SupervisedBot(() => startSlackBot(subject, options));
     opened.defer(() => bot.stop());
     await bot.ready();
-    await double.setRequestUrl(requestUrl(subject, port));
+    await double.setRequestUrl(getRequestUrl(subject, port));
     return new KilledSide({ subject, folder, scale, double, model, bot }, opened.move());
   }
 
@@ -150,7 +150,12 @@ class KilledSide {
     if (room === undefined) throw new Error(`${sender} is in no chat.`);
     this.#asked.set(sender, number);
     const { channel, from, threadTs, mention } = room;
-    this.#parts.double.say({ channel, from, threadTs, text: `${mention}${ask(question)}` });
+    this.#parts.double.say({
+      channel,
+      from,
+      threadTs,
+      text: `${mention}${formatQuestion(question)}`,
+    });
   }
 
   kill(): void {
@@ -178,14 +183,14 @@ class KilledSide {
   async count(): Promise<KillTally> {
     const { subject, folder, bot, model } = this.#parts;
     await this.close();
-    const uncertain = uncertainParts(subject, folder);
+    const uncertain = listUncertainParts(subject, folder);
     const chats = [...this.#rooms.values()].map((room) =>
-      judge({
+      judgeConversation({
         asked: new Map([[room.sender, this.#asked.get(room.sender) ?? 0]]),
         heard: this.#heard(room),
         uncertain: uncertain
           .filter(({ chatId }) => chatId === room.channel)
-          .flatMap(({ text }) => stretchesIn(text)),
+          .flatMap(({ text }) => findStretches(text)),
       }),
     );
     const sum = (of: (verdict: (typeof chats)[number]) => number) =>
@@ -208,7 +213,7 @@ class KilledSide {
     return this.#parts.double
       .conversation(channel)
       .filter(({ from }) => from === 'bot')
-      .flatMap(({ text }) => stretchesIn(text));
+      .flatMap(({ text }) => findStretches(text));
   }
 
   /** The number of questions without an answer. */
@@ -221,9 +226,9 @@ class KilledSide {
 }
 
 /** Finds the questions in the newest message, ignoring the context that Parley adds above it. */
-function replyTo({ messages }: ChatRequest, reply: number): string {
-  const newest = textOf(messages.findLast(({ role }) => role === 'user'));
-  const asked = questionsIn(newest.split('</message-context>').at(-1) ?? '');
+function createReply({ messages }: ChatRequest, reply: number): string {
+  const newest = getMessageText(messages.findLast(({ role }) => role === 'user'));
+  const asked = findQuestions(newest.split('</message-context>').at(-1) ?? '');
   const names = asked.map(({ sender, number }) => `s${sender}-n${number}`).join(' ');
   return `reply-${reply}-1-of-1 to ${names} ok`;
 }
@@ -250,6 +255,6 @@ export function renderKills({ scale, seed, ms, tallies }: KillFigures): string {
   const minutes = (ms / 60_000).toFixed(1);
   return [
     `${questions} questions in ${chats} chats of Slack, ${kills} kills, ${minutes} minutes, seed ${seed}`,
-    table([head, ...body]),
+    renderTable([head, ...body]),
   ].join('\n\n');
 }

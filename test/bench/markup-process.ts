@@ -32,17 +32,17 @@ export interface MarkupTimes {
 
 process.on('message', async (order: MarkupOrder) => {
   try {
-    process.send?.({ result: await measure(order) });
+    process.send?.({ result: await measureOrder(order) });
   } catch (error) {
     process.send?.({ failure: error instanceof Error ? error.message : String(error) });
   }
 });
 
-async function measure(order: MarkupOrder): Promise<MarkupTimes> {
+async function measureOrder(order: MarkupOrder): Promise<MarkupTimes> {
   // Parley enables the compile cache itself; this benchmark enables it for all converters.
   enableCompileCache(order.compileCache);
   const before = performance.now();
-  const convert = await load(order.converter);
+  const convert = await loadOrderedConverter(order.converter);
   convert(order.texts[0] ?? '');
   const first = performance.now() - before;
   const warm = order.texts.map((text) => {
@@ -70,7 +70,7 @@ async function timeGrowing(name: ConverterName, text: string): Promise<number> {
   return performance.now() - start;
 }
 
-function load(name: MarkupOrder['converter']) {
+function loadOrderedConverter(name: MarkupOrder['converter']) {
   switch (name) {
     case 'discord':
       return loadParley(name, 2000);

@@ -5,7 +5,7 @@ export const BESIDE_SECTIONS = ['start', 'memory', 'latency', 'throughput'] as c
 export type BesideSection = (typeof BESIDE_SECTIONS)[number];
 
 /** How thorough a run is. */
-export interface Rounds {
+export interface BenchRounds {
   readonly starts: number;
   readonly memory: number;
   readonly latency: number;
@@ -45,7 +45,7 @@ export interface Rounds {
   readonly kills: KillScale;
 }
 
-export const FULL: Rounds = {
+export const FULL: BenchRounds = {
   starts: 9,
   memory: 2,
   latency: 4,
@@ -69,7 +69,7 @@ export const FULL: Rounds = {
   },
 };
 
-export const QUICK: Rounds = {
+export const QUICK: BenchRounds = {
   starts: 3,
   memory: 1,
   latency: 2,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { SlackDouble } from '@parley/simulators/slack';
 import { ENDED, type EndedPart, readEnded } from '../crash/stored.ts';
-import { npmStart, type StartedProcess, startProcess } from './processes.ts';
+import { readNpmStart, type StartedProcess, startProcess } from './processes.ts';
 import { writeSettings } from './subjects.ts';
 
 /** The Slack bots that are killed. */
@@ -25,13 +25,13 @@ export function startSlackBot(name: SlackSubject, options: SlackBotOptions): Sta
 }
 
 /** The address that Slack calls. */
-export function requestUrl(name: SlackSubject, port: number): string {
+export function getRequestUrl(name: SlackSubject, port: number): string {
   const path = name === 'parley' ? '/channels/slack/default/events' : '/api/webhooks/slack';
   return `http://127.0.0.1:${port}${path}`;
 }
 
 /** The parts whose outcome Parley itself reports as unknown; other bots report none. */
-export function uncertainParts(name: SlackSubject, folder: string): readonly EndedPart[] {
+export function listUncertainParts(name: SlackSubject, folder: string): readonly EndedPart[] {
   const file = join(folder, 'data/parley.db');
   if (name !== 'parley' || !existsSync(file)) return [];
   const database = new DatabaseSync(file, { readOnly: true });
@@ -57,7 +57,7 @@ function startParley({ folder, port, slack, modelUrl }: SlackBotOptions): Starte
     http: { port },
     spend: { perStrangerDaily: 'off' },
   });
-  const { args } = npmStart();
+  const { args } = readNpmStart();
   return startProcess({
     ...{ name: 'parley', folder, args: [...args, '--data', data] },
     readyLine: 'Parley is running',

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTelegramSide, type TelegramSide } from './doubles.ts';
-import { npmStart, type StartedProcess, startProcess } from './processes.ts';
+import { readNpmStart, type StartedProcess, startProcess } from './processes.ts';
 import { type RedisSide, startRedisSide } from './servers.ts';
 
 /**
@@ -15,7 +15,7 @@ export type SubjectName = (typeof SUBJECTS)[number];
 /**
  * A running subject; `pids` are its process and, for the Chat SDK bot, the process of its Redis.
  */
-export interface Subject extends StartedProcess {
+export interface RunningSubject extends StartedProcess {
   readonly name: SubjectName;
   readonly pids: readonly number[];
 }
@@ -23,7 +23,7 @@ export interface Subject extends StartedProcess {
 /**
  * The environment of a subject. Whether `folder` is kept between starts determines what is warm.
  */
-export interface Surroundings {
+export interface SubjectEnvironment {
   readonly folder: string;
   readonly telegram: TelegramSide;
   readonly modelUrl: string;
@@ -39,9 +39,9 @@ export interface BenchRoom {
 }
 
 /** Starts a subject as its user does. */
-export function startSubject(name: SubjectName, where: Surroundings): Subject {
+export function startSubject(name: SubjectName, where: SubjectEnvironment): RunningSubject {
   const { folder, nodeArguments = [], redis } = where;
-  const { args, env, readyLine } = name === 'parley' ? parley(where) : bot(name, where);
+  const { args, env, readyLine } = name === 'parley' ? startParley(where) : startBot(name, where);
   const started = startProcess({
     name,
     folder,
@@ -56,10 +56,10 @@ export function startSubject(name: SubjectName, where: Surroundings): Subject {
  * Runs `measure` for each subject, `rounds` times alternating, so that other load on the machine
  * affects all alike. Each measurement gets a new process, a new Telegram and a new folder.
  */
-export async function inTurns(
+export async function measureInTurns(
   room: BenchRoom,
   rounds: number,
-  measure: (subject: Subject, telegram: TelegramSide) => Promise<void>,
+  measure: (subject: RunningSubject, telegram: TelegramSide) => Promise<void>,
 ): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     for (const name of SUBJECTS) {
@@ -98,7 +98,7 @@ export async function startWithTelegram(
 }
 
 /** Passes an empty folder to `use` and removes it afterwards. */
-export async function inNewFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+export async function withNewFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = newFolder();
   try {
     return await use(folder);
@@ -111,7 +111,10 @@ const newFolder = () => mkdtempSync(join(tmpdir(), 'parley-bench-'));
 const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true });
 
 /** Settings of a Parley that answers anyone who writes to this Telegram. */
-export function settingsFor({ telegram, modelUrl }: Pick<Surroundings, 'telegram' | 'modelUrl'>) {
+export function createSettings({
+  telegram,
+  modelUrl,
+}: Pick<SubjectEnvironment, 'telegram' | 'modelUrl'>) {
   return {
     model: { provider: 'openai-compatible', baseUrl: modelUrl, model: 'double' },
     channels: {
@@ -138,9 +141,9 @@ export function writeSettings(folder: string, settings: object): string {
   return data;
 }
 
-function parley(where: Surroundings) {
-  const data = writeSettings(where.folder, settingsFor(where));
-  const { args } = npmStart();
+function startParley(where: SubjectEnvironment) {
+  const data = writeSettings(where.folder, createSettings(where));
+  const { args } = readNpmStart();
   return { args: [...args, '--data', data], env: {}, readyLine: 'Parley is running' };
 }
 
@@ -151,7 +154,10 @@ const BOTS: Readonly<Record<Exclude<SubjectName, 'parley'>, string>> = {
   bare: 'bare-telegraf.ts',
 };
 
-function bot(name: keyof typeof BOTS, { folder, telegram, modelUrl, redis }: Surroundings) {
+function startBot(
+  name: keyof typeof BOTS,
+  { folder, telegram, modelUrl, redis }: SubjectEnvironment,
+) {
   const env = {
     BOT_TOKEN: telegram.token,
     API_ROOT: telegram.apiRoot,

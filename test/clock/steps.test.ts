@@ -6,11 +6,11 @@ import { systemTime } from '@parley/core';
 import { isDueToday, isFullRun } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { freshDatabase } from '../services/fresh-database.ts';
-import { freshRedisPrefix } from '../services/fresh-redis-prefix.ts';
-import { type MachineClock, takeMachineClock } from './machine-clock.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
+import { createRedisPrefix } from '../services/fresh-redis-prefix.ts';
+import { installMachineClock, type MachineClock } from './machine-clock.ts';
 
 const PEOPLE = [501, 502, 503];
 const HOUR_MS = 60 * 60_000;
@@ -39,7 +39,7 @@ const UNCERTAIN = 'I was interrupted while sending a message';
 describe('a clock that is set while messages are in progress', () => {
   it('[D13] [D05] delays no answer in one process', async () => {
     await using opened = new AsyncDisposableStack();
-    const clock = opened.use(takeMachineClock());
+    const clock = opened.use(installMachineClock());
     await answersAll(clock, await startScene(opened, {}), STEPS);
   }, 300_000);
 
@@ -49,10 +49,10 @@ describe('a clock that is set while messages are in progress', () => {
       '[D13] [D05] delays no answer when set by $steps ms',
       async ({ steps }) => {
         await using opened = new AsyncDisposableStack();
-        const database = await freshDatabase(postgresUrl ?? '');
+        const database = await createFreshDatabase(postgresUrl ?? '');
         opened.defer(database.drop);
-        const clock = opened.use(takeMachineClock());
-        const prefix = freshRedisPrefix().slice(1, -1);
+        const clock = opened.use(installMachineClock());
+        const prefix = createRedisPrefix().slice(1, -1);
         const servers = { store: { url: database.url }, queue: { url: redisUrl, prefix } };
         await answersAll(clock, await startScene(opened, servers), steps);
       },
@@ -84,7 +84,7 @@ async function startScene(opened: AsyncDisposableStack, servers: object) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   opened.defer(() => telegram.close());
   opened.defer(() => model.close());
-  model.reply(({ messages }) => `Heard: ${textOf(messages.at(-1))}`);
+  model.reply(({ messages }) => `Heard: ${getMessageText(messages.at(-1))}`);
   const folder = mkdtempSync(join(tmpdir(), 'parley-clock-'));
   opened.defer(() => rmSync(folder, { recursive: true, force: true }));
   const settings = {

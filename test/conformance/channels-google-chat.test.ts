@@ -1,6 +1,6 @@
 import { everyChannel } from './channels/every-channel.ts';
-import { googleChatPeer } from './channels/google-chat-peer.ts';
+import { startGoogleChatPeer } from './channels/google-chat-peer.ts';
 
-everyChannel('Google Chat', googleChatPeer, [
+everyChannel('Google Chat', startGoogleChatPeer, [
   ...(['edits', 'deletes', 'forms', 'administrators', 'pings', 'format-refused'] as const),
 ]);

@@ -1,7 +1,7 @@
 import { everyChannel } from './channels/every-channel.ts';
-import { whatsappCloudPeer } from './channels/whatsapp-cloud-peer.ts';
+import { startWhatsAppCloudPeer } from './channels/whatsapp-cloud-peer.ts';
 
-everyChannel('WhatsApp Cloud', whatsappCloudPeer, [
+everyChannel('WhatsApp Cloud', startWhatsAppCloudPeer, [
   ...([
     'groups',
     'threads',

@@ -1,8 +1,8 @@
 import { everyChannel } from './channels/every-channel.ts';
-import { whatsappPeer } from './channels/whatsapp-peer.ts';
+import { startWhatsAppPeer } from './channels/whatsapp-peer.ts';
 
 // After a 429 the adapter must send nothing for a minute, which its own tests cover.
-everyChannel('WhatsApp', whatsappPeer, [
+everyChannel('WhatsApp', startWhatsAppPeer, [
   ...([
     'threads',
     'albums',

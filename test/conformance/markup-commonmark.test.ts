@@ -5,11 +5,11 @@ import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { describe, expect, it } from 'vitest';
 import { checkDocument } from './markup/check-document.ts';
-import { type Expected, textOf } from './markup/expected.ts';
+import { type ExpectedItem, joinText } from './markup/expected.ts';
 import { DIALECTS } from './markup/readers.ts';
-import { textOfSpecHtml } from './markup/spec-html.ts';
-import { expectedOfMarkdown } from './markup/tree-reference.ts';
-import { seenCharacters } from './markup/visible.ts';
+import { readSpecHtmlText } from './markup/spec-html.ts';
+import { readExpected } from './markup/tree-reference.ts';
+import { listVisibleCharacters } from './markup/visible.ts';
 
 /** A realistic limit, and two limits that split most examples. */
 const [ROOMY, ...TIGHT] = [2_000, 60, 24];
@@ -32,8 +32,8 @@ const ON_PURPOSE = {
 
 /** All readings of each example, parsed once for all dialects and limits. */
 const EXAMPLES = commonmark.map(({ markdown, html }) => {
-  let readings: readonly (readonly Expected[])[] | undefined;
-  return { markdown, html, readings: () => (readings ??= [...expectedOfMarkdown(markdown)]) };
+  let readings: readonly (readonly ExpectedItem[])[] | undefined;
+  return { markdown, html, readings: () => (readings ??= [...readExpected(markdown)]) };
 });
 
 /**
@@ -69,7 +69,7 @@ describe('the examples of CommonMark', () => {
     const unexplained: string[] = [];
     for (const [index, { markdown, html, readings }] of EXAMPLES.entries()) {
       const [withMaths = [], withoutMaths = withMaths] = readings();
-      if (seen(flatText(withoutMaths)) === seen(textOfSpecHtml(html))) continue;
+      if (seen(flatText(withoutMaths)) === seen(readSpecHtmlText(html))) continue;
       const reason = reasonOf(markdown);
       if (reason === undefined) unexplained.push(`example ${index + 1}: ${markdown}`);
       else counted.set(reason, (counted.get(reason) ?? 0) + 1);
@@ -80,12 +80,12 @@ describe('the examples of CommonMark', () => {
 });
 
 function seen(text: string): string {
-  return seenCharacters(text).join('');
+  return listVisibleCharacters(text).join('');
 }
 
-function flatText(content: readonly Expected[]): string {
+function flatText(content: readonly ExpectedItem[]): string {
   return content
-    .map((item) => (item.kind === 'quote' ? flatText(item.content) : textOf([item])))
+    .map((item) => (item.kind === 'quote' ? flatText(item.content) : joinText([item])))
     .join('');
 }
 

@@ -5,8 +5,8 @@ import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
 import { checkDocument } from './markup/check-document.ts';
 import { DIALECTS } from './markup/readers.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
-import { expectedOfMarkdown } from './markup/tree-reference.ts';
-import { mustShow, seenWords } from './markup/word-formats.ts';
+import { readExpected } from './markup/tree-reference.ts';
+import { collectSeenWords, getRequiredFormats } from './markup/word-formats.ts';
 
 /** Realistic limits, generous ones, and limits that leave almost no space. */
 const maxLength = fc.oneof(
@@ -57,14 +57,14 @@ describe('any Markdown in every dialect', () => {
       fc.assert(
         fc.property(sampleDocument, targets, (sample, all) => {
           // Only the first reading, which treats everything that looks like a formula as one.
-          const readings = once(expectedOfMarkdown(sample.markdown).take(1));
+          const readings = once(readExpected(sample.markdown).take(1));
           for (const to of all) {
             inDialect(to, () => {
               const { seen: parts } = checkDocument(sample.markdown, to, readings);
-              const seen = seenWords(parts);
+              const seen = collectSeenWords(parts);
               for (const [word, formats] of sample.formats) {
                 const found = seen.get(word);
-                const must = mustShow(formats, found, to);
+                const must = getRequiredFormats(formats, found, to);
                 expect(found?.formats ?? [], word).toEqual(expect.arrayContaining(must));
               }
             });
@@ -82,7 +82,7 @@ describe('any Markdown in every dialect', () => {
       const doubtful = new Map<string, number>();
       fc.assert(
         fc.property(mutatedMarkdown, targets, (markdown, all) => {
-          const readings = once(expectedOfMarkdown(markdown));
+          const readings = once(readExpected(markdown));
           for (const to of all) {
             inDialect(to, () => {
               if (checkDocument(markdown, to, readings).exact) return;

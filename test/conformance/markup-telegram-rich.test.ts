@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTelegramHtml } from '../../packages/simulators/src/telegram/parse-html.ts';
 import { RequestParams } from '../../packages/simulators/src/telegram/request.ts';
-import { readRichMessage, textOf } from '../../packages/simulators/src/telegram/rich.ts';
+import { getRichText, readRichMessage } from '../../packages/simulators/src/telegram/rich.ts';
 import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 
@@ -51,7 +51,7 @@ describe('rich messages on Telegram', () => {
           // Skips tables, because an ordinary message may repeat their column names in each row.
           if (rich === undefined || rich.includes('<table') || rich.includes('<details')) continue;
           const blocks = (blocksOf(rich) as { blocks: unknown }).blocks;
-          expect(letters(textOf(blocks))).toBe(letters(simple));
+          expect(letters(getRichText(blocks))).toBe(letters(simple));
         }
       }),
       RUN_LENGTH,

@@ -3,23 +3,23 @@ import type { InboundMessage } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Place, PlacePeer } from './places/place-peer.ts';
-import { telegramPlaces } from './places/telegram-places.ts';
+import type { LocationPeer, PlatformLocation } from './places/place-peer.ts';
+import { startTelegramLocations } from './places/telegram-places.ts';
 
 /** Platforms that keep several conversations under one chat, or use one id in several chats. */
-const PLATFORMS: Readonly<Record<string, () => Promise<PlacePeer<Place>>>> = {
-  Telegram: telegramPlaces,
+const PLATFORMS: Readonly<Record<string, () => Promise<LocationPeer<PlatformLocation>>>> = {
+  Telegram: startTelegramLocations,
 };
 
 describe.each(Object.entries(PLATFORMS))('the conversations of %s', (_name, connect) => {
-  let peer: PlacePeer<Place>;
+  let peer: LocationPeer<PlatformLocation>;
   let count = 0;
   beforeAll(async () => {
     peer = await connect();
   });
   afterAll(() => peer.end());
 
-  const write = (place: Place): Promise<InboundMessage> => {
+  const write = (place: PlatformLocation): Promise<InboundMessage> => {
     count += 1;
     return peer.write(place, `question ${count}`);
   };

@@ -5,8 +5,13 @@ import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openTurnScene, type TurnScene } from '../../packages/agent/src/testing/turn-scene.ts';
-import { ANN, endScenes, type Scene, scene } from '../platforms/discord/adapter-scene.ts';
-import { checkFacts, checkReading, Expected, followingMessage } from './events-outcome.ts';
+import {
+  ANN,
+  type DiscordScene,
+  endScenes,
+  startDiscordScene,
+} from '../platforms/discord/adapter-scene.ts';
+import { checkFacts, checkReading, Expected, getExpectedMessage } from './events-outcome.ts';
 
 const FOLDER = join(import.meta.dirname, 'events-discord');
 
@@ -19,13 +24,13 @@ const Input = z.union([
 const files = readdirSync(FOLDER);
 const inputs = files.filter((file) => !file.endsWith('.expected.json'));
 
-let discord: Scene;
+let discord: DiscordScene;
 let turns: TurnScene;
 let thread: string;
 let direct: string;
 
 beforeAll(async () => {
-  [discord, turns] = await Promise.all([scene(), openTurnScene()]);
+  [discord, turns] = await Promise.all([startDiscordScene(), openTurnScene()]);
   const { double } = discord;
   await discord.connect();
   direct = double.dmWith(ANN);
@@ -102,7 +107,7 @@ describe('the corpus of events of Discord', () => {
     '[F16] [F01] brings to the model what people see: %s',
     async (file) => {
       const { event, expected } = read(file);
-      const found = followingMessage(await follow(file, event), expected);
+      const found = getExpectedMessage(await follow(file, event), expected);
       if (found === null) return;
       checkFacts(found.message, found.expected);
       checkReading(await readByModel(found.message, file), found.expected);

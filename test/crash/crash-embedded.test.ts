@@ -1,8 +1,8 @@
 import { DURABLE_POINTS } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { keepsItsPromises, SITES } from './crash-promises.ts';
+import { SITES, testCrashPromises } from './crash-promises.ts';
 import { DEPLOYMENTS } from './deployment.ts';
-import { killSites } from './kill.ts';
+import { listKillSites } from './kill.ts';
 
 // This file is separate from the distributed suite, which is repeated for each missing server.
 
@@ -14,10 +14,10 @@ describe('the sites killed by a change', () => {
       points.toSorted(),
     );
     for (const deployment of DEPLOYMENTS)
-      expect(killSites(deployment)).toEqual(expect.arrayContaining([...SITES[deployment]]));
+      expect(listKillSites(deployment)).toEqual(expect.arrayContaining([...SITES[deployment]]));
   });
 });
 
 describe('a single process killed on the durable path', () => {
-  keepsItsPromises('embedded');
+  testCrashPromises('embedded');
 });

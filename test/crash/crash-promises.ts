@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDueToday, isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DeploymentName } from './deployment.ts';
-import { type KillSite, killSites } from './kill.ts';
+import { type KillSite, listKillSites } from './kill.ts';
 import { runSeries, type SeriesResult } from './series.ts';
 import { addTallies, NOTHING } from './tally.ts';
 
@@ -55,9 +55,9 @@ const FEW_NEEDLESS = 2;
 const DAYS = { embedded: 2, distributed: 4 } as const;
 
 /** Declares the tests of one deployment, which is started and killed in `beforeAll`. */
-export function keepsItsPromises(deployment: DeploymentName): void {
+export function testCrashPromises(deployment: DeploymentName): void {
   const sites = isFullRun()
-    ? killSites(deployment)
+    ? listKillSites(deployment)
     : SITES[deployment].filter((_, nth) => isDueToday(nth, DAYS[deployment]));
   const depth = isFullRun() ? 'several lives' : 'one life';
   const seed = Date.now() % 1_000_000;

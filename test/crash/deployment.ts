@@ -1,6 +1,6 @@
-import type { KeptAlive } from './kept-alive.ts';
+import type { SupervisedProcess } from './kept-alive.ts';
 import type { KillableServer } from './killable-server.ts';
-import type { Stored } from './stored.ts';
+import type { StoredQueries } from './stored.ts';
 
 /**
  * A deployment layout: everything in one process, or gateways and workers with Redis and
@@ -13,10 +13,10 @@ export type DeploymentName = (typeof DEPLOYMENTS)[number];
 export interface Deployment {
   readonly name: DeploymentName;
   /** Parley's processes. */
-  readonly processes: readonly KeptAlive[];
+  readonly processes: readonly SupervisedProcess[];
   /** The servers that Parley needs; empty if everything runs in one process. */
   readonly servers: readonly KillableServer[];
-  readonly stored: Stored;
+  readonly stored: StoredQueries;
   /** Ends every remaining process, in whatever state it is. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { startTelegramVictim, type TelegramVictim } from './telegram-victim.ts';
 
 const ANN = 501;
@@ -17,7 +17,7 @@ afterAll(() => victim?.close());
 
 /** A model that schedules a job on request, and performs due jobs. */
 function plansAndDoes({ messages }: ChatRequest) {
-  const newest = textOf(messages.at(-1));
+  const newest = getMessageText(messages.at(-1));
   if (newest.includes('The time of the job')) return 'Now: tea';
   if (messages.at(-1)?.role === 'tool') return 'planned';
   const asksForIt = newest.includes('tea, please');

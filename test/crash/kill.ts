@@ -1,5 +1,5 @@
 import { DURABLE_POINTS, type DurablePoint } from '@parley/core';
-import type { Chance } from '../privacy/chance.ts';
+import type { RandomChance } from '../privacy/chance.ts';
 import type { DeploymentName } from './deployment.ts';
 
 /**
@@ -50,7 +50,7 @@ const nameOf = (victims: readonly VictimKind[]): KillSite => victims.join(' + ')
 const OF_JOBS: DurablePoint = 'job-fired';
 
 /** The sites at which a deployment is killed. */
-export function killSites(deployment: DeploymentName): readonly KillSite[] {
+export function listKillSites(deployment: DeploymentName): readonly KillSite[] {
   const moments = deployment === 'embedded' ? ['parley'] : TOGETHER.map(nameOf);
   const points = DURABLE_POINTS.filter((point) => point !== OF_JOBS);
   return [...points, 'thinking', ...moments, 'start-up'];
@@ -74,7 +74,11 @@ const LIVES_AT_START = 3;
 export type KillDepth = 'one life' | 'several lives';
 
 /** Chooses the kill of one round at a site. */
-export function killAt(site: KillSite, chance: Chance, depth: KillDepth = 'several lives'): Kill {
+export function chooseKill(
+  site: KillSite,
+  chance: RandomChance,
+  depth: KillDepth = 'several lives',
+): Kill {
   const isDeep = depth === 'several lives';
   const nth = 1 + chance.below(PASSINGS[depth]);
   // Accounts are taken only at starts and takeovers.
@@ -89,11 +93,11 @@ export function killAt(site: KillSite, chance: Chance, depth: KillDepth = 'sever
     const afterMs = Array.from({ length: lives }, () => chance.below(MAX_START_MS));
     return { kind: 'start-up', afterMs };
   }
-  const victims: readonly VictimKind[] = site === 'parley' ? ['parley'] : togetherAt(site);
+  const victims: readonly VictimKind[] = site === 'parley' ? ['parley'] : listVictims(site);
   return { kind: 'moment', victims, awayMs: chance.below(MAX_AWAY_MS) };
 }
 
-function togetherAt(site: KillSite): readonly VictimKind[] {
+function listVictims(site: KillSite): readonly VictimKind[] {
   const victims = TOGETHER.find((each) => nameOf(each) === site);
   if (victims === undefined) throw new Error(`Nothing is killed at "${site}".`);
   return victims;

@@ -20,7 +20,7 @@ export interface KillableServer {
 }
 
 /** How to run a server; `isReady` reports whether it accepts queries. */
-interface Plan {
+interface ServerPlan {
   readonly url: string;
   readonly command: readonly string[];
   /** A dedicated folder, removed at the end. */
@@ -44,18 +44,21 @@ const POLL_INTERVAL_MS = 20;
 /** Starts a dedicated PostgreSQL instance for the harness. */
 export async function startKillablePostgres(): Promise<KillableServer> {
   const plan = await preparePostgres();
-  return start('postgres', { ...plan, isReady: () => answersQuery(plan.url) });
+  return startServer('postgres', { ...plan, isReady: () => answersQuery(plan.url) });
 }
 
 /**
  * Starts a dedicated Redis instance for the harness, whose append-only file is synced every second.
  */
 export async function startKillableRedis(): Promise<KillableServer> {
-  return start('redis', await prepareRedis());
+  return startServer('redis', await prepareRedis());
 }
 
-async function start(name: KillableServer['name'], plan: Plan): Promise<KillableServer> {
-  let child = await launch(plan);
+async function startServer(
+  name: KillableServer['name'],
+  plan: ServerPlan,
+): Promise<KillableServer> {
+  let child = await launchServer(plan);
   let kills = 0;
   return {
     name,
@@ -67,7 +70,7 @@ async function start(name: KillableServer['name'], plan: Plan): Promise<Killable
       killAll(child);
       kills += 1;
       await sleep(awayMs);
-      child = await launch(plan);
+      child = await launchServer(plan);
     },
     async close() {
       killAll(child);
@@ -80,7 +83,7 @@ async function start(name: KillableServer['name'], plan: Plan): Promise<Killable
  * Retries until the server is ready, since remains of a killed instance may briefly prevent a
  * start.
  */
-async function launch(plan: Plan): Promise<ChildProcess> {
+async function launchServer(plan: ServerPlan): Promise<ChildProcess> {
   const late = Date.now() + READY_WITHIN_MS;
   for (;;) {
     const child = spawn('/bin/sh', ['-c', GUARD, 'guard', ...plan.command], {
@@ -108,7 +111,7 @@ async function launch(plan: Plan): Promise<ChildProcess> {
 /** PostgreSQL's processes are in separate groups, so each is killed by its process id. */
 function killAll({ pid }: ChildProcess): void {
   if (pid === undefined) return;
-  for (const one of [-pid, ...childrenOf(pid)]) {
+  for (const one of [-pid, ...listChildren(pid)]) {
     try {
       process.kill(one, 'SIGKILL');
     } catch {
@@ -117,7 +120,7 @@ function killAll({ pid }: ChildProcess): void {
   }
 }
 
-function childrenOf(pid: number): number[] {
+function listChildren(pid: number): number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return text.trim().split(/\s+/).filter(Boolean).map(Number);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { gatewayAddress } from './gateway-address.ts';
+import { readGatewayAddress } from './gateway-address.ts';
 
 /** The address that a platform calls, in front of a changing set of gateways. */
 export interface LoadBalancer {
@@ -23,7 +23,7 @@ export async function startLoadBalancer(folders: readonly string[]): Promise<Loa
   const server = createServer((request, response) => {
     turn += 1;
     const inTurn = folders.map((_, nth) => folders[(turn + nth) % folders.length] ?? '');
-    pass(request, response, inTurn).catch(() => response.writeHead(502).end());
+    passRequest(request, response, inTurn).catch(() => response.writeHead(502).end());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -37,7 +37,7 @@ export async function startLoadBalancer(folders: readonly string[]): Promise<Loa
   };
 }
 
-async function pass(
+async function passRequest(
   request: IncomingMessage,
   response: ServerResponse,
   folders: readonly string[],
@@ -47,9 +47,9 @@ async function pass(
   const headers = Object.entries(request.headersDistinct)
     .filter(([name]) => !OF_CONNECTION.has(name))
     .map(([name, values = []]): [string, string] => [name, values.join(', ')]);
-  const answer = await firstReachable(folders, (folder) => {
+  const answer = await fetchFirstReachable(folders, (folder) => {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    return fetch(`${gatewayAddress(folder)}${url}`, {
+    return fetch(`${readGatewayAddress(folder)}${url}`, {
       ...{ method, headers, signal },
       ...(body.length > 0 && { body }),
     });
@@ -61,7 +61,7 @@ async function pass(
   response.end(text);
 }
 
-async function firstReachable(
+async function fetchFirstReachable(
   folders: readonly string[],
   ask: (folder: string) => Promise<Response>,
 ): Promise<Response> {

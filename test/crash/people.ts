@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { type DeploymentName, EMBEDDED_FOLDERS, GATEWAY_FOLDERS } from './deployment.ts';
 import { startDiscordSide } from './discord-side.ts';
-import type { ChannelName, Side } from './side.ts';
+import type { ChannelName, CrashSide } from './side.ts';
 import { startSlackSide } from './slack-side.ts';
 import { startTelegramSide } from './telegram-side.ts';
 import { openWebSide } from './web-side.ts';
 import { startWhatsAppSide } from './whatsapp-side.ts';
 
 /** The number of chats of each channel; for the web page, the number of tabs. */
-export type People = Readonly<Record<ChannelName, number>>;
+export type ChatCounts = Readonly<Record<ChannelName, number>>;
 
 /** Tabs of the web page, which is one conversation. */
 const TABS = 3;
@@ -17,7 +17,7 @@ const TABS = 3;
  * Distributes this many conversations equally over the four platforms, those of Slack over its two
  * accounts, and adds the web page.
  */
-export function conversations(count: number): People {
+export function distributeConversations(count: number): ChatCounts {
   const share = Math.floor(count / 4);
   const socket = Math.floor(share / 2);
   const telegram = count - 3 * share;
@@ -27,10 +27,10 @@ export function conversations(count: number): People {
 
 /** Opens the channels that have people. */
 export async function openSides(
-  people: People,
+  people: ChatCounts,
   deployment: DeploymentName,
   root: string,
-): Promise<readonly Side[]> {
+): Promise<readonly CrashSide[]> {
   const { telegram, discord, whatsapp, slack, 'slack-socket': socket, web } = people;
   const folders = deployment === 'embedded' ? EMBEDDED_FOLDERS : GATEWAY_FOLDERS;
   const paths = folders.map((name) => join(root, name));
@@ -45,6 +45,6 @@ export async function openSides(
 }
 
 /** Closes all channels. */
-export async function closeSides(sides: readonly Side[]): Promise<void> {
+export async function closeSides(sides: readonly CrashSide[]): Promise<void> {
   await Promise.all(sides.map((side) => side.close()));
 }

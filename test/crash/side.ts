@@ -15,7 +15,7 @@ export const CHANNELS = [
 export type ChannelName = (typeof CHANNELS)[number];
 
 /** A chat as its people see it. */
-export interface ChatSeen {
+export interface ObservedChat {
   readonly chatId: string;
   /** The people who write in it, by numbers that are unique across all chats. */
   readonly senders: readonly number[];
@@ -24,7 +24,7 @@ export interface ChatSeen {
 }
 
 /** The people of one channel: they ask, even while no process is running, and see the answers. */
-export interface Side {
+export interface CrashSide {
   readonly channel: ChannelName;
   /** The settings of the channel, below `channels`. */
   readonly settings: object;
@@ -34,13 +34,13 @@ export interface Side {
   ask(question: Question): void;
   /** Whether all questions have been sent and, where the platform knows it, confirmed by Parley. */
   allDelivered(): boolean;
-  look(): Promise<readonly ChatSeen[]>;
+  look(): Promise<readonly ObservedChat[]>;
   /** Scans a code to link the account; absent if the channel needs no linking. */
   scan?(code: string): void;
   close(): Promise<void>;
 }
 
 /** This many consecutive numbers, starting with `first`. */
-export function sendersFrom(first: number, count: number): readonly number[] {
+export function listSenders(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }

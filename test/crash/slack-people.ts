@@ -16,7 +16,10 @@ export interface SlackRoom {
  * Every other person has a direct chat with the bot; the others have a channel each, with a thread
  * in which they mention it.
  */
-export function slackRooms(double: SlackDouble, senders: readonly number[]): readonly SlackRoom[] {
+export function openSlackRooms(
+  double: SlackDouble,
+  senders: readonly number[],
+): readonly SlackRoom[] {
   return senders.map((sender, nth) => {
     const from = double.addMember({ name: `Person ${sender}` });
     if (nth % 2 === 0) return { sender, from, channel: double.directChat(from), mention: '' };
@@ -26,7 +29,7 @@ export function slackRooms(double: SlackDouble, senders: readonly number[]): rea
   });
 }
 
-interface Person {
+interface SlackPerson {
   readonly room: SlackRoom;
   readonly waiting: string[];
   /** The events of the message that was sent last and are not acknowledged yet. */
@@ -34,7 +37,7 @@ interface Person {
 }
 
 /** One attempt to deliver an event. */
-type Attempt = ReturnType<SlackDouble['deliveries']>[number];
+type DeliveryAttempt = ReturnType<SlackDouble['deliveries']>[number];
 
 const Envelope = z.object({ event_id: z.string() });
 
@@ -44,12 +47,12 @@ const Envelope = z.object({ event_id: z.string() });
  */
 export class SlackPeople {
   readonly #double: SlackDouble;
-  readonly #people: ReadonlyMap<number, Person>;
+  readonly #people: ReadonlyMap<number, SlackPerson>;
   /** Delivery attempts without a result so far. */
-  #pending: readonly Attempt[] = [];
+  #pending: readonly DeliveryAttempt[] = [];
   #seen = 0;
   /** The person whose message is being sent and whose events follow. */
-  #saying: Person | undefined;
+  #saying: SlackPerson | undefined;
 
   constructor(double: SlackDouble, rooms: readonly SlackRoom[]) {
     this.#double = double;
@@ -72,7 +75,7 @@ export class SlackPeople {
     );
   }
 
-  #sayNext(person: Person): void {
+  #sayNext(person: SlackPerson): void {
     const { room, waiting, open } = person;
     if (open.size > 0) return;
     const text = waiting.shift();
@@ -87,10 +90,10 @@ export class SlackPeople {
     const { transcript } = this.#double;
     const news = transcript.deliveriesAfter(this.#seen);
     this.#seen = news.at(-1)?.seq ?? this.#seen;
-    for (const attempt of news) this.#saying?.open.add(eventOf(attempt));
+    for (const attempt of news) this.#saying?.open.add(getEventId(attempt));
     const all = [...this.#pending, ...news];
     this.#pending = all.filter(({ outcome }) => outcome === 'pending');
-    const done = all.filter(({ outcome }) => outcome === 'acknowledged').map(eventOf);
+    const done = all.filter(({ outcome }) => outcome === 'acknowledged').map(getEventId);
     if (done.length === 0) return;
     for (const person of this.#people.values()) {
       const before = person.open.size;
@@ -100,6 +103,6 @@ export class SlackPeople {
   }
 }
 
-function eventOf({ payload }: Attempt): string {
+function getEventId({ payload }: DeliveryAttempt): string {
   return Envelope.parse(payload).event_id;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SlackDouble, startSlackDouble } from '@parley/simulators/slack';
 import { type LoadBalancer, startLoadBalancer } from './load-balancer.ts';
-import { type Side, sendersFrom } from './side.ts';
-import { SlackPeople, slackRooms } from './slack-people.ts';
-import { ask } from './words.ts';
+import { type CrashSide, listSenders } from './side.ts';
+import { openSlackRooms, SlackPeople } from './slack-people.ts';
+import { formatQuestion } from './words.ts';
 
 /** How events reach Parley: requests to one of the gateways, or Socket Mode. */
 export type SlackEvents =
@@ -20,15 +20,15 @@ const RETRIES = { delaysMs: Array.from({ length: 2_000 }, () => 250), answerWith
 const VERIFY_DELAY_MS = 250;
 
 /** A workspace whose people ask in direct chats and in threads. */
-export async function startSlackSide(chats: number, events: SlackEvents): Promise<Side> {
+export async function startSlackSide(chats: number, events: SlackEvents): Promise<CrashSide> {
   const { kind } = events;
   const double = await startSlackDouble({ retries: RETRIES });
-  const rooms = slackRooms(double, sendersFrom(FIRST_SENDERS[kind], chats));
+  const rooms = openSlackRooms(double, listSenders(FIRST_SENDERS[kind], chats));
   const people = new SlackPeople(double, rooms);
   const closing = new AbortController();
   const balancer = kind === 'webhook' ? await startLoadBalancer(events.folders) : undefined;
   const verifying =
-    balancer === undefined ? undefined : untilVerified(double, balancer, closing.signal);
+    balancer === undefined ? undefined : verifyRequestUrl(double, balancer, closing.signal);
   const { apiUrl, botToken, signingSecret, appToken } = double;
   const secrets = kind === 'socket' ? { mode: kind, appToken } : { signingSecret };
   return {
@@ -39,7 +39,7 @@ export async function startSlackSide(chats: number, events: SlackEvents): Promis
       access: { direct: 'open', groups: 'open' },
     },
     senders: rooms.map(({ sender }) => sender),
-    ask: (question) => people.say(question.sender, ask(question)),
+    ask: (question) => people.say(question.sender, formatQuestion(question)),
     allDelivered: () => people.allDelivered(),
     look: async () =>
       rooms.map(({ sender, channel }) => ({
@@ -59,7 +59,7 @@ export async function startSlackSide(chats: number, events: SlackEvents): Promis
 }
 
 /** Enters the request URL as soon as a gateway serves it. */
-async function untilVerified(
+async function verifyRequestUrl(
   double: SlackDouble,
   { address }: LoadBalancer,
   signal: AbortSignal,

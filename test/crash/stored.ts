@@ -13,7 +13,7 @@ export interface EndedPart {
 }
 
 /** Queries of Parley's database, made while no kill is pending. */
-export interface Stored {
+export interface StoredQueries {
   /** The number of unfinished messages, turns and parts; null if it cannot be determined now. */
   unfinished(): Promise<number | null>;
   /** The highest number of starts of any running turn; null if it cannot be determined now. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { EMBEDDED_FOLDERS } from './deployment.ts';
 import { startTelegramVictim, type TelegramVictim } from './telegram-victim.ts';
 
@@ -15,7 +15,8 @@ beforeAll(async () => {
   victim = await startTelegramVictim({
     channel: { access: { direct: 'allowlist', allow: [BO] } },
     settings: { owners: ['telegram:501'], lanes: { collectPauseMs: 30 } },
-    reply: ({ messages }: ChatRequest) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`,
+    reply: ({ messages }: ChatRequest) =>
+      `You said: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`,
   });
 });
 afterAll(() => victim?.close());

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { gatewayAddress } from './gateway-address.ts';
-import { type Side, sendersFrom } from './side.ts';
-import { ask, type Question } from './words.ts';
+import { readGatewayAddress } from './gateway-address.ts';
+import { type CrashSide, listSenders } from './side.ts';
+import { formatQuestion, type Question } from './words.ts';
 
 const History = z.object({
   entries: z.array(
@@ -29,10 +29,10 @@ const READ_INTERVAL_MS = 1_000;
  * questions one after another, and repeats a question under the same id until it is confirmed as
  * stored, as the page does.
  */
-export function openWebSide(folders: readonly string[], tabs: number): Side {
+export function openWebSide(folders: readonly string[], tabs: number): CrashSide {
   const closing = new AbortController();
   const { signal } = closing;
-  const senders = sendersFrom(FIRST_SENDER, tabs);
+  const senders = listSenders(FIRST_SENDER, tabs);
   const waiting = new Map(senders.map((sender) => [sender, [] as Question[]]));
   const parts = new Map<string, string>();
   const read = async (): Promise<void> => {
@@ -82,10 +82,13 @@ async function sendUntilStored(
   signal: AbortSignal,
 ): Promise<void> {
   const { sender, number } = question;
-  const body = JSON.stringify({ id: `tab-${sender}-${number}-question`, text: ask(question) });
+  const body = JSON.stringify({
+    id: `tab-${sender}-${number}-question`,
+    text: formatQuestion(question),
+  });
   while (!signal.aborted) {
     try {
-      const answer = await request(folders, 'messages', { method: 'POST', body });
+      const answer = await sendRequest(folders, 'messages', { method: 'POST', body });
       if (answer.ok) return;
     } catch {
       // No gateway is running at the moment, or it died while responding.
@@ -95,13 +98,13 @@ async function sendUntilStored(
 }
 
 async function readParts(folders: readonly string[]): Promise<[id: string, text: string][]> {
-  const answer = await request(folders, 'history', {});
+  const answer = await sendRequest(folders, 'history', {});
   const { entries } = History.parse(await answer.json());
   return entries.flatMap((entry) => (entry.type === 'part' ? [[entry.partId, entry.text]] : []));
 }
 
 /** The first gateway that accepts the request. Throws when there is none. */
-async function request(
+async function sendRequest(
   folders: readonly string[],
   path: string,
   init: RequestInit,
@@ -109,7 +112,7 @@ async function request(
   const failures: unknown[] = [];
   for (const folder of folders) {
     try {
-      const answer = await requestOf(folder, path, init);
+      const answer = await sendRequestTo(folder, path, init);
       if (answer.ok) return answer;
       failures.push(`${folder} answers ${answer.status}`);
     } catch (error) {
@@ -120,8 +123,8 @@ async function request(
 }
 
 /** Throws when no gateway can be reached. */
-async function requestOf(folder: string, path: string, init: RequestInit): Promise<Response> {
-  const address = gatewayAddress(folder);
+async function sendRequestTo(folder: string, path: string, init: RequestInit): Promise<Response> {
+  const address = readGatewayAddress(folder);
   const token = readFileSync(join(folder, 'token'), 'utf8').trim();
   return fetch(`${address}/channels/web/default/${path}`, {
     ...init,

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { webClient } from '../e2e/web-client.ts';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createWebClient } from '../e2e/web-client.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 import { type ParleyService, readCompose } from './compose-file.ts';
-import { type Member, startMemberApart, startMemberHere } from './member.ts';
+import { type Member, startMemberInProcess, startSeparateMember } from './member.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const TOKEN = randomBytes(24).toString('hex');
@@ -45,7 +45,7 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
   const discards: (() => Promise<unknown>)[] = [];
   let database: FreshDatabase;
   beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     const file = join(home, 'settings.yaml');
     writeFileSync(join(home, 'token.secret'), TOKEN);
     writeFileSync(file, withAddresses(settings, database.url, home));
@@ -64,13 +64,13 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
     // A shared volume is represented by a shared folder.
     const env = { ...service.environment, PARLEY_HOME: home };
     if (isApart) {
-      const first = await startMemberApart(role, [...own, '--port', '0'], env);
+      const first = await startSeparateMember(role, [...own, '--port', '0'], env);
       members.push(first);
       processes.push({ address: first.address, service });
       discards.push(() => first.end('SIGKILL'));
     }
     for (let replica = isApart ? 1 : 0; replica < service.replicas; replica += 1) {
-      const next = await startMemberHere(role, { data: home, config: file, port: 0 });
+      const next = await startMemberInProcess(role, { data: home, config: file, port: 0 });
       members.push(next);
       discards.push(next.end);
     }
@@ -79,7 +79,7 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
   it('[D09] answers at every gateway, whichever gateway received the question', async () => {
     const gateways = members
       .filter(({ role }) => role === 'gateway')
-      .map(({ address }) => webClient({ address, token: TOKEN }));
+      .map(({ address }) => createWebClient({ address, token: TOKEN }));
     expect(gateways).toHaveLength(2);
     for (const [index, gateway] of gateways.entries()) await gateway.post(`question ${index}`);
     for (const gateway of gateways) {

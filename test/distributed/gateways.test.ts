@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDueToday } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { webClient } from '../e2e/web-client.ts';
-import { openScene, type Scene } from './scene.ts';
+import { createWebClient } from '../e2e/web-client.ts';
+import { type DeploymentScene, openScene } from './scene.ts';
 
 /**
  * The number of tests that lose a gateway; a change runs one of them each day. The simulation kills
@@ -12,7 +12,7 @@ const LOSSES = 2;
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
 describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   beforeEach(async () => {
     scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
   });
@@ -92,7 +92,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
     ] as const;
     await deployment.start('worker');
     const [here, there] = gateways.map(({ address }) =>
-      webClient({ address, token: deployment.token }),
+      createWebClient({ address, token: deployment.token }),
     );
     const events = [listen(gateways[0].address), listen(gateways[1].address)];
     await here?.post('hello');

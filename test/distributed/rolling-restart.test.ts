@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDueToday, isFullRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { MemberApart } from './member.ts';
-import { ANN, openScene, type Scene } from './scene.ts';
+import type { SeparateMember } from './member.ts';
+import { ANN, type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 /** The number of chats on each platform. */
@@ -10,7 +10,7 @@ const CHATS = isFullRun() ? 8 : 4;
 const PAUSE_MS = isFullRun() ? 150 : 300;
 
 describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   beforeEach(async () => {
     scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
   });
@@ -22,7 +22,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     const { deployment } = scene;
     // One member of each role is a separate process, whose exit code is checked; when a change is
     // tested, of only one role.
-    const processes: MemberApart[] = [];
+    const processes: SeparateMember[] = [];
     for (const [nth, role] of (['gateway', 'worker'] as const).entries()) {
       if (isDueToday(nth, 2)) processes.push(await deployment.startApart(role));
       else await deployment.start(role);
@@ -94,7 +94,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
 });
 
 /** People on Telegram and Discord who keep writing; each question is different. */
-function startLoad({ telegram, discord, answers }: Scene) {
+function startLoad({ telegram, discord, answers }: DeploymentScene) {
   const stopped = new AbortController();
   const asked = new Map<string, string[]>();
   const places = [

@@ -3,10 +3,10 @@ import { isFullRun } from '@parley/core/testing';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { openStore, type Store } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { type Deployment, openDeployment } from './deployment.ts';
-import type { Member, MemberApart } from './member.ts';
+import type { Member, SeparateMember } from './member.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const ANN = 501;
@@ -32,11 +32,13 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
   let model: ModelDouble;
   let deployment: Deployment;
   /** A gateway that can be killed. */
-  let victim: MemberApart | undefined;
+  let victim: SeparateMember | undefined;
   let store: Store;
   beforeAll(async () => {
     model = await startModelDouble();
-    model.reply(({ messages }) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`);
+    model.reply(
+      ({ messages }) => `You said: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`,
+    );
     for (const [index, name] of NAMES.entries()) {
       const botToken = `700000010${index}:double-token-for-tests-and-trying-out`;
       bots.set(name, await startTelegramDouble({ botToken }));

@@ -8,7 +8,7 @@ import { scaleRuns } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 import { writeMemories } from './write-memories.ts';
 
 const postgresUrl = inject('postgresUrl');
@@ -21,7 +21,7 @@ describe.runIf(postgresUrl)('a workspace shared by several processes', () => {
   const running: ChildProcess[] = [];
   let folder: string;
   beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     await (await openStore({ url: database.url, clock: Date.now })).close();
   });
   beforeEach(() => {

@@ -4,9 +4,9 @@ import { isDueToday } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 import type { Member } from './member.ts';
-import { openScene, type Scene } from './scene.ts';
+import { type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
@@ -15,7 +15,7 @@ describe.runIf(postgresUrl)('a connection pool whose PostgreSQL stops responding
   let proxy: FaultyProxy;
   let store: Store;
   beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     proxy = await startFaultyProxy(database.url);
     // Two of the connections are reserved for leases. On a busy machine, connecting or a query may take more than a
     // second; both limits together stay below the eight seconds asserted.
@@ -87,10 +87,10 @@ describe.runIf(redisUrl && postgresUrl)(
     let database: FreshDatabase;
     let postgres: FaultyProxy;
     let redis: FaultyProxy;
-    let scene: Scene;
+    let scene: DeploymentScene;
     let members: readonly [Member, Member];
     beforeAll(async () => {
-      database = await freshDatabase(postgresUrl ?? '');
+      database = await createFreshDatabase(postgresUrl ?? '');
       postgres = await startFaultyProxy(database.url);
       redis = await startFaultyProxy(redisUrl ?? '');
       scene = await openScene(

@@ -1,8 +1,8 @@
 import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import type { MemberApart } from './member.ts';
-import { ANN, openScene, type Scene } from './scene.ts';
+import type { SeparateMember } from './member.ts';
+import { ANN, type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const PEOPLE = isFullRun() ? 12 : 4;
@@ -10,9 +10,9 @@ const PEOPLE = isFullRun() ? 12 : 4;
 const TIMEOUT_MS = 30_000;
 
 describe.runIf(redisUrl && postgresUrl)('a stuck worker beside a healthy one', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   let proxy: FaultyProxy;
-  let stuck: MemberApart;
+  let stuck: SeparateMember;
   let asked = 0;
   const expected = new Map<number, string[]>();
   beforeAll(async () => {

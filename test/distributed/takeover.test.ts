@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Member } from './member.ts';
-import { ANN, openScene, type Scene } from './scene.ts';
+import { ANN, type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const conversationId = `telegram:default:${ANN}`;
 
 describe.runIf(redisUrl && postgresUrl)('a conversation that a person has taken over', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   beforeEach(async () => {
     scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
   });

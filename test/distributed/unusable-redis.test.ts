@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
 import type { Member } from './member.ts';
-import { openScene, type Scene } from './scene.ts';
+import { type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const CHATS = [801, 802, 803];
@@ -14,10 +14,10 @@ describe.runIf(redisUrl && postgresUrl)('a Redis that responds but accepts no wr
   let database: FreshDatabase;
   let server: RedisServer;
   let redis: Redis;
-  let scene: Scene;
+  let scene: DeploymentScene;
   let members: readonly [Member, Member];
   beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     server = await startRedisServer();
     redis = new Redis(server.url);
     scene = await openScene(

@@ -5,7 +5,7 @@ import { openStore } from '@parley/store';
 import { Memories, openWorkspace } from '@parley/workspace';
 
 /** The options of a worker that saves memories. */
-interface MemoryWriter {
+interface MemoryWriterOptions {
   /** The workspace folder. */
   readonly folder: string;
   /** The URL of the database that all workers share. */
@@ -20,7 +20,7 @@ interface MemoryWriter {
  * reports which templates it has copied, and saves the given number of memories.
  */
 export async function writeMemories(
-  { folder, url, name, count }: MemoryWriter,
+  { folder, url, name, count }: MemoryWriterOptions,
   say: (line: string) => void,
 ): Promise<void> {
   const store = await openStore({ url, clock: systemTime.clock });

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeProgram } from '../../apps/parley/src/program.ts';
-import { repositoryFiles } from '../repository-files.ts';
+import { listRepositoryFiles } from '../repository-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const PAGES = repositoryFiles().filter((file) =>
+const PAGES = listRepositoryFiles().filter((file) =>
   /^(README|CONTRIBUTING|ARCHITECTURE|AGENTS|SECURITY|docs\/[\w-]+|(apps|packages|examples)\/[\w-]+\/README)(\.md)?$/.test(
     file,
   ),

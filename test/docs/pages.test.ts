@@ -8,10 +8,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { runCommand } from '../e2e/parley-process.ts';
-import { repositoryFiles } from '../repository-files.ts';
+import { listRepositoryFiles } from '../repository-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const FILES = repositoryFiles();
+const FILES = listRepositoryFiles();
 const DOCS = FILES.filter((file) => /^docs\/.*\.md$/.test(file));
 /** Pages for people, without text written for the agent and without the gallery's answers. */
 const PAGES = FILES.filter(

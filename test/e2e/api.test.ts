@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { imagesOf, textOf } from '../model/chat-request.ts';
+import { getMessageText, listImages } from '../model/chat-request.ts';
 import { HeldAnswers, type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const OWNER = 'owner-token-for-the-api-0123456789abcdef';
 const SHOP = 'shop-token-for-the-api-0123456789abcdefg';
@@ -23,8 +23,9 @@ beforeAll(async () => {
   model = await startModelDouble();
   model.reply(async ({ messages }) => {
     const last = messages.at(-1);
-    if (last?.role === 'tool') return `It is ${textOf(last).includes('20') ? 'late' : 'lost'}.`;
-    const question = textOf(last).split('\n').at(-1) ?? '';
+    if (last?.role === 'tool')
+      return `It is ${getMessageText(last).includes('20') ? 'late' : 'lost'}.`;
+    const question = getMessageText(last).split('\n').at(-1) ?? '';
     await held.pass(question);
     if (question === 'the time, please')
       return { text: 'Let me look.', toolCalls: [{ name: 'current_time', arguments: {} }] };
@@ -55,7 +56,7 @@ beforeAll(async () => {
   });
   mkdirSync(join(folder.path, 'workspace'), { recursive: true });
   writeFileSync(join(folder.path, 'workspace', 'MEMORY.md'), 'MEMORY-CANARY');
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
 });
 afterAll(async () => {
   await parley?.discard();
@@ -266,7 +267,7 @@ describe('an OpenAI client that talks to the agent', () => {
     const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } };
     const answer = await post(SHOP, user([{ type: 'text', text: 'what is this' }, picture]));
     expect(answer.text).toBe('You said: what is this');
-    const images = model.requests.at(-1)?.body.messages.flatMap(imagesOf) ?? [];
+    const images = model.requests.at(-1)?.body.messages.flatMap(listImages) ?? [];
     expect(images).toHaveLength(1);
   });
 
@@ -329,7 +330,7 @@ describe('an OpenAI client that talks to the agent', () => {
     const seen = (role: string) =>
       messages
         .filter((one) => one.role === role)
-        .map(textOf)
+        .map(getMessageText)
         .join('\n');
     expect(seen('user')).toContain('my number is 7');
     expect(seen('user')).not.toContain('and mine is 8');
@@ -351,7 +352,7 @@ describe('an OpenAI client that talks to the agent', () => {
     const { messages = [] } = model.requests.at(-1)?.body ?? {};
     const past = messages
       .filter(({ role }) => role !== 'system')
-      .map((one) => [one.role, textOf(one)]);
+      .map((one) => [one.role, getMessageText(one)]);
     expect(past.slice(0, 2)).toEqual([
       ['user', 'my word is tulip'],
       ['assistant', 'noted: tulip'],
@@ -397,7 +398,7 @@ describe('an OpenAI client that talks to the agent', () => {
   });
 
   it('[D08] [U03] has its conversations listed on the page and in /why', async () => {
-    const { get } = webClient(parley);
+    const { get } = createWebClient(parley);
     expect((await get('/api/conversations/list')).body).toContain('api:default:shop');
     const why = await runCommand(['--data', folder.path, 'why', 'order-4711']);
     expect(why.out).toContain('sent with the token of a client');
@@ -417,7 +418,7 @@ describe('an OpenAI client that talks to the agent', () => {
     await slow.asked;
     await parley.discard();
     expect(await cut).toBe('cut');
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     slow.release();
     const again = await Promise.all([
       generated(SHOP, 'killed', key),

@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { freshDatabase } from '../services/fresh-database.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, PROGRAM, runCommand } from './parley-process.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -152,7 +152,7 @@ describe('a backup', () => {
   it.runIf(postgresUrl)(
     '[D09] moves an installation to an empty PostgreSQL database and refuses any other',
     async () => {
-      const database = await freshDatabase(postgresUrl ?? '');
+      const database = await createFreshDatabase(postgresUrl ?? '');
       scene.telegram.say({ chat: ANN, text: 'one' });
       await scene.untilAnswers(ANN, 1);
       const held = scene.hold('two');
@@ -167,7 +167,7 @@ describe('a backup', () => {
         const moved = await parley(large, 'restore', file, '--continue');
         expect([moved.code, moved.err]).toEqual([0, '']);
         held.release();
-        running = await startParleyHere(large.path);
+        running = await startParleyInProcess(large.path);
         expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: one', 'You said: two']);
         scene.telegram.say({ chat: ANN, text: 'three' });
         await scene.untilAnswers(ANN, 3);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ModelDouble, type ModelFault, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, writeSettings } from './parley-process.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
-import { type WebClient, webClient } from './web-client.ts';
+import { createWebClient, type WebClient } from './web-client.ts';
 
 let model: ModelDouble;
 let folder: DataFolder;
@@ -21,8 +21,8 @@ beforeAll(async () => {
       timeouts: { firstTokenMs: 2_000, chunkMs: 2_000, totalMs: 5_000 },
     },
   });
-  parley = await startParleyHere(folder.path);
-  web = webClient(parley);
+  parley = await startParleyInProcess(folder.path);
+  web = createWebClient(parley);
 });
 afterAll(async () => {
   await parley.discard();
@@ -150,8 +150,8 @@ describe.runIf(inject('mountPath'))('a full disk', () => {
       http: { port: 0 },
       model: { provider: 'openai-compatible', baseUrl, model: 'double' },
     });
-    crowded = await startParleyHere(disk.path);
-    page = webClient(crowded);
+    crowded = await startParleyInProcess(disk.path);
+    page = createWebClient(crowded);
   });
   afterAll(async () => {
     await crowded.discard();
@@ -189,8 +189,8 @@ describe.runIf(inject('mountPath'))('a full disk', () => {
     const answers = async () => (await page.history()).filter((line) => line.includes('long'));
     await expect.poll(answers).toHaveLength(1);
     await crowded.end();
-    crowded = await startParleyHere(disk.path);
-    page = webClient(crowded);
+    crowded = await startParleyInProcess(disk.path);
+    page = createWebClient(crowded);
     expect(await answers()).toHaveLength(1);
   });
 });

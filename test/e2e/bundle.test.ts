@@ -18,7 +18,7 @@ import { promisify } from 'node:util';
 import { readManifest } from '@parley/cli/bundle';
 import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleModule } from '../services/bundle.ts';
+import { getBundleModule } from '../services/bundle.ts';
 import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -124,7 +124,7 @@ describe('the scripts that BullMQ loads for Redis', () => {
     ['ioredis', 'ioredis/built/index.js'],
     ['bullmq-scripts', 'bullmq/dist/cjs/scripts/index.js'],
   ])('[D09] [U06] %s is identical in the bundle and in the library', (name, file) => {
-    const require = createRequire(bundleModule('main'));
+    const require = createRequire(getBundleModule('main'));
     const library = require(resolve(import.meta.dirname, '../../node_modules', file));
     expect(Object.keys(require(`./${name}.mjs`))).toEqual(Object.keys(library));
   });
@@ -132,7 +132,7 @@ describe('the scripts that BullMQ loads for Redis', () => {
 
 describe('zod in the bundle', () => {
   it('[P16] offers plugins its messages in other languages, and loads them on first use', () => {
-    const { z } = createRequire(bundleModule('main'))('./zod.mjs');
+    const { z } = createRequire(getBundleModule('main'))('./zod.mjs');
     const said = () => z.string().safeParse(1).error.issues[0].message;
     expect(said()).toMatch(/^Invalid input/);
     z.config(z.locales.de());

@@ -1,8 +1,8 @@
 import { isDueToday } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 /**
  * The number of tests that can kill a process; a change runs one of these kills each day. The
@@ -25,7 +25,7 @@ async function write(text: string, chat = ANN): Promise<void> {
 }
 
 async function taken(): Promise<number> {
-  const { body } = await webClient(scene.parley).get('/metrics');
+  const { body } = await createWebClient(scene.parley).get('/metrics');
   const found = /parley_ingress_total\{channel="telegram",outcome="accepted"\} (\d+)/.exec(body);
   return Number(found?.[1] ?? 0);
 }
@@ -73,7 +73,7 @@ describe('a message written during a turn', () => {
     expect(await scene.untilAnswers(ANN, 1)).toEqual(['Noon, and rain.']);
     const { messages = [] } = scene.model.requests.at(-1)?.body ?? {};
     expect(messages.slice(-3).map(({ role }) => role)).toEqual(['tool', 'assistant', 'user']);
-    expect(textOf(messages.at(-1))).toContain('and the weather?');
+    expect(getMessageText(messages.at(-1))).toContain('and the weather?');
     expect(await why()).toContain('answered');
   });
 
@@ -141,6 +141,8 @@ describe('a message written during a turn', () => {
     expect(answers).toHaveLength(2);
     expect(answers[0]).toContain('one');
     expect(answers[1]).toContain('three');
-    expect(textOf(scene.model.requests.at(-1)?.body.messages.at(-1))).toMatch(/two[\s\S]*three/);
+    expect(getMessageText(scene.model.requests.at(-1)?.body.messages.at(-1))).toMatch(
+      /two[\s\S]*three/,
+    );
   });
 });

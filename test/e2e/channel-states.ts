@@ -19,7 +19,7 @@ export interface ChannelStatus {
   readonly code: string | undefined;
 }
 
-export async function channelStates({
+export async function fetchChannelStates({
   address,
   token,
 }: Pick<TestParley, 'address' | 'token'>): Promise<ChannelStatus[]> {
@@ -30,8 +30,9 @@ export async function channelStates({
 }
 
 /** Waits until every channel is connected. */
-export async function untilConnected(parley: TestParley): Promise<void> {
-  while (!(await channelStates(parley)).every(({ kind }) => kind === 'connected')) await sleep(25);
+export async function waitUntilConnected(parley: TestParley): Promise<void> {
+  while (!(await fetchChannelStates(parley)).every(({ kind }) => kind === 'connected'))
+    await sleep(25);
 }
 
 /**
@@ -41,7 +42,7 @@ export async function untilConnected(parley: TestParley): Promise<void> {
 export async function linkWhatsApp(double: WhatsAppDouble, parley: TestParley): Promise<void> {
   let scanned: string | undefined;
   for (;;) {
-    const states = await channelStates(parley);
+    const states = await fetchChannelStates(parley);
     const { kind, code } = states.find(({ channel }) => channel === 'whatsapp') ?? {};
     if (kind === 'connected') return;
     if (code !== undefined && code !== scanned && double.state() === 'pairing') {

@@ -6,8 +6,8 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openChromium } from '../services/open-chromium.ts';
-import { channelStates } from './channel-states.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { fetchChannelStates } from './channel-states.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -45,7 +45,7 @@ beforeAll(async () => {
   folder = makeDataFolder({});
   writeFileSync(join(folder.path, 'bot.token'), telegram.token, { mode: 0o600 });
   writeFileSync(join(folder.path, 'parley.yaml'), settingsOf(telegram.apiRoot));
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
 });
 afterAll(async () => {
   await parley?.discard();
@@ -55,7 +55,7 @@ afterAll(async () => {
 
 const command = (...args: string[]) => runCommand(['--data', folder.path, 'channels', ...args]);
 const stateOf = async () =>
-  (await channelStates(parley)).find(({ channel }) => channel === 'telegram')?.kind;
+  (await fetchChannelStates(parley)).find(({ channel }) => channel === 'telegram')?.kind;
 const settings = () => readFileSync(join(folder.path, 'parley.yaml'), 'utf8');
 const answers = (chat: number) =>
   telegram
@@ -93,7 +93,7 @@ describe('the channels', () => {
     const answered = answers(ANN).length;
     await parley.discard();
     expect((await command()).out).toMatch(/telegram\/default .*paused by the command line/);
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     expect(await stateOf()).toBe('paused');
     const calls = telegram.calls().length;
     telegram.say({ chat: ANN, text: 'are you there?' });

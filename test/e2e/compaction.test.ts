@@ -5,7 +5,7 @@ import { isDueToday } from '@parley/core/testing';
 import { estimateTokens } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 /** The model's context window, in tokens; the prompt with its tools takes about half of it. */
@@ -39,14 +39,14 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
+const systemOf = ({ messages }: ChatRequest) => getMessageText(messages[0]);
 const isSummary = (request: ChatRequest) => systemOf(request).startsWith('You keep the notes');
 /** Finds the code in the conversation, ignoring the system prompt. */
 const codeIn = ({ messages }: ChatRequest) =>
-  /the code is \d+/.exec(messages.slice(1).map(textOf).join('\n'))?.[0];
+  /the code is \d+/.exec(messages.slice(1).map(getMessageText).join('\n'))?.[0];
 
 function answerTo(request: ChatRequest): string {
-  if (!textOf(request.messages.at(-1)).endsWith(QUESTION)) return 'They sing. '.repeat(60);
+  if (!getMessageText(request.messages.at(-1)).endsWith(QUESTION)) return 'They sing. '.repeat(60);
   return codeIn(request) ?? 'I do not know.';
 }
 
@@ -57,7 +57,7 @@ const turns = () => requests().filter((request) => !isSummary(request));
 const largestRequest = () =>
   Math.max(
     ...requests().map(({ messages }) =>
-      messages.reduce((sum, one) => sum + estimateTokens(textOf(one)), 0),
+      messages.reduce((sum, one) => sum + estimateTokens(getMessageText(one)), 0),
     ),
   );
 const catalogueOf = (request: ChatRequest) =>
@@ -115,7 +115,7 @@ describe('a long conversation in Telegram', () => {
     expect(stored(Pin, 'session_snapshot')).toEqual(pins);
     // The model finds the fact in the summary, because the original words are no longer in the
     // prompt.
-    const shown = last.messages.slice(1).map(textOf).join('\n');
+    const shown = last.messages.slice(1).map(getMessageText).join('\n');
     expect(shown).toContain('They said: the code is 4711');
     expect(shown).not.toContain(FACT);
     expect(largestRequest()).toBeLessThan(WINDOW);
@@ -146,7 +146,7 @@ describe('text that exceeds the context window', () => {
     scene.model.queue({ toolCalls: [{ name: 'read', arguments: { path: 'long.md' } }] });
     await say(FACT);
     const [, result] = turns();
-    expect(result && textOf(result.messages.at(-1))).toContain('characters of this result');
+    expect(result && getMessageText(result.messages.at(-1))).toContain('characters of this result');
     for (let part = 1; part <= 3; part += 1) await say(`${part}: ${'鸟'.repeat(4_000)}`);
     expect(await say(QUESTION)).toBe('the code is 4711');
     expect(largestRequest()).toBeLessThan(WINDOW);

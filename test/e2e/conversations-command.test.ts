@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 describe('parley conversations with a running gateway', () => {
   let model: ModelDouble;
@@ -14,7 +14,7 @@ describe('parley conversations with a running gateway', () => {
     const { baseUrl } = model;
     const used = { provider: 'openai-compatible', baseUrl, model: 'double' };
     folder = makeDataFolder({ model: used, lanes: { collectPauseMs: 50 }, http: { port: 0 } });
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
   });
   afterAll(async () => {
     await parley.discard();
@@ -27,7 +27,7 @@ describe('parley conversations with a running gateway', () => {
   const ID = 'web:default:main';
 
   it('[U11] shows, renames and deletes a conversation, as the page does', async () => {
-    const client = webClient(parley);
+    const client = createWebClient(parley);
     await client.post('Tell me of ships');
     const answered = expect.stringContaining('Ships sail.');
     await expect.poll(() => client.history()).toContainEqual(answered);

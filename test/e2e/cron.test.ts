@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDueToday } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-const lastOf = ({ messages }: ChatRequest) => textOf(messages.at(-1));
+const lastOf = ({ messages }: ChatRequest) => getMessageText(messages.at(-1));
 /** The instruction in the prompt of a due job. */
 const dueTask = (request: ChatRequest) =>
   /The time of the job[\s\S]*?\n> (.*)/.exec(lastOf(request))?.[1];

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { isFullRun } from '@parley/core/testing';
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import type { ReplyScript } from '../model/scripted-reply.ts';
-import { untilConnected } from './channel-states.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { waitUntilConnected } from './channel-states.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -43,7 +43,7 @@ beforeAll(async () => {
     },
   });
   direct = discord.dmWith(ANN);
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
   await discord.waitFor(() => discord.gateway().identifies > 0);
 });
 afterAll(async () => {
@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 const repeat: ReplyScript = ({ messages }) =>
-  `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`;
+  `You said: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`;
 const answers = (channel: string) =>
   discord
     .conversation(channel)
@@ -68,7 +68,7 @@ async function beApart(): Promise<ParleyProcess> {
   await parley.end();
   apart = await startParleyProcess(folder.path);
   parley = apart;
-  await untilConnected(apart);
+  await waitUntilConnected(apart);
   return apart;
 }
 
@@ -155,7 +155,7 @@ describe('a conversation in Discord', () => {
     expect([restored.code, restored.err]).toEqual([0, '']);
     if (ending !== null) expect(await ending.over()).toMatchObject({ code: 0 });
     apart = undefined;
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     await discord.waitFor(() => discord.gateway().identifies > sessions);
     // Long enough for Parley to fetch and answer the messages.
     await new Promise((wake) => setTimeout(wake, 3_000));
@@ -175,7 +175,7 @@ describe('a conversation in Discord', () => {
     await killed.end('SIGKILL');
     const newcomer = discord.dmWith('200000000000000777');
     discord.say({ channel: newcomer, text: 'my first words' });
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     const whole = `You said: ${question.trim()}`;
     await discord.waitFor(() => answers(direct).at(-1) === whole);
     expect(answers(direct).slice(before)).toEqual([whole]);
@@ -188,7 +188,7 @@ describe('a conversation in Discord', () => {
     const before = answers(direct).length;
     await parley.end();
     discord.say({ channel: direct, text: 'while you were away' });
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     const all = await untilAnswers(direct, before + 1);
     expect(all.at(-1)).toBe('You said: while you were away');
     discord.say({ channel: direct, text: 'and now?' });

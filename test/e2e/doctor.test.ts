@@ -9,8 +9,8 @@ import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { channelStates, untilConnected } from './channel-states.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { fetchChannelStates, waitUntilConnected } from './channel-states.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { mountSmallDisk } from './small-disk.ts';
 
@@ -301,8 +301,8 @@ describe('parley doctor beside a running gateway', () => {
     const settings = join(folder.path, 'other.yaml');
     writeFileSync(settings, JSON.stringify(works()));
     rmSync(join(folder.path, 'parley.yaml'));
-    parley = await startParleyHere(folder.path, { settingsFile: settings });
-    await untilConnected(parley);
+    parley = await startParleyInProcess(folder.path, { settingsFile: settings });
+    await waitUntilConnected(parley);
   });
   afterAll(async () => {
     await parley.end();
@@ -319,7 +319,7 @@ describe('parley doctor beside a running gateway', () => {
     expect(one('port')).toMatchObject({ status: 'ok', found: text(parley.address) });
     expect(one('audit')?.status).not.toBe('skipped');
     expect(report.checks.filter(({ status }) => status === 'failed')).toEqual([]);
-    expect((await channelStates(parley)).every(({ kind }) => kind === 'connected')).toBe(true);
+    expect((await fetchChannelStates(parley)).every(({ kind }) => kind === 'connected')).toBe(true);
     expect(discord.gateway()).toMatchObject({ identifies: 1, resumes: 0 });
   });
 

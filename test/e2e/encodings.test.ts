@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -33,7 +33,7 @@ async function say(text: string): Promise<string> {
   return (await scene.untilAnswers(ANN, before + 1)).slice(before).join('\n');
 }
 const cli = (...words: string[]) => runCommand(['--data', scene.folder.path, ...words]);
-const system = () => textOf(scene.model.requests.at(-1)?.body.messages[0]);
+const system = () => getMessageText(scene.model.requests.at(-1)?.body.messages[0]);
 
 const Checks = z.object({ checks: z.array(z.object({ check: z.string(), found: z.string() })) });
 const Findings = z.object({ findings: z.array(z.object({ id: z.string(), found: z.string() })) });

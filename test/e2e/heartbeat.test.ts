@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 function answerOf({ messages }: ChatRequest): string {
-  const last = textOf(messages.at(-1));
+  const last = getMessageText(messages.at(-1));
   const [, build] = /An event came from outside[\s\S]*"build": (\d+)/.exec(last) ?? [];
   if (build !== undefined) return `Build ${build}`;
   return last.includes('standing task is due') ? found : 'You are welcome.';

@@ -11,7 +11,7 @@ import {
 } from '@parley/core/testing/hostile-schemas';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import {
   type DataFolder,
@@ -126,7 +126,7 @@ const format = (schema: object) => ({
 
 const resultOf = ({ messages }: ChatRequest): string | null => {
   const last = messages.at(-1);
-  return last?.role === 'tool' ? textOf(last) : null;
+  return last?.role === 'tool' ? getMessageText(last) : null;
 };
 
 beforeAll(async () => {
@@ -172,7 +172,7 @@ describe('untrusted schemas and patterns', () => {
     const offeredNow = async () => {
       expect((await post(GUEST, {})).text).toBe('hello');
       const request = model.requests.at(-1);
-      return request === undefined ? [] : toolsOf(request.body);
+      return request === undefined ? [] : listToolNames(request.body);
     };
     // The MCP server connects some time after startup.
     await expect.poll(offeredNow, { timeout: 30_000 }).toContain('odd_tool0');

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { runCommand, writeSettings } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -14,8 +14,8 @@ afterEach(() => scene.close());
 const RHYME = 'Only now: answer in rhyme.';
 const CLOSING = '\n\n[/memory context]\n\n';
 
-const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
-const lastOf = ({ messages }: ChatRequest) => textOf(messages.at(-1));
+const systemOf = ({ messages }: ChatRequest) => getMessageText(messages[0]);
+const lastOf = ({ messages }: ChatRequest) => getMessageText(messages.at(-1));
 
 function put(name: string, text: string): void {
   const path = join(scene.folder.path, 'workspace', name);
@@ -87,7 +87,7 @@ describe('layout lab', () => {
   it('[P05] [P13] puts the task of a sub-agent at the end of the memory context', async () => {
     scene = await startTelegramScene({}, { agent: { layout: 'lab' } });
     scene.model.reply(({ messages }) => {
-      const said = textOf(messages.at(-1));
+      const said = getMessageText(messages.at(-1));
       if (said.includes('## Your task')) return 'Parrots talk.';
       if (said.endsWith('go')) {
         const task = { title: 'parrots', task: 'find out what parrots do' };
@@ -162,7 +162,7 @@ describe('the preview of a turn', () => {
   };
   const sent = (request: ChatRequest) => ({
     system: systemOf(request),
-    tools: toolsOf(request),
+    tools: listToolNames(request),
   });
 
   it.each(['openclaw', 'neomagi', 'lab'])(
@@ -171,8 +171,9 @@ describe('the preview of a turn', () => {
       scene = await startTelegramScene({}, { agent: { layout } });
       const task = { title: 'parrots', task: 'find out what parrots do' };
       scene.model.reply(({ messages }) => {
-        if (messages.map(textOf).join('\n').includes('## Your task')) return 'Parrots talk.';
-        if (!textOf(messages.at(-1)).endsWith('go')) return 'Under way.';
+        if (messages.map(getMessageText).join('\n').includes('## Your task'))
+          return 'Parrots talk.';
+        if (!getMessageText(messages.at(-1)).endsWith('go')) return 'Under way.';
         return { toolCalls: [{ name: 'delegate_task', arguments: task }] };
       });
       scene.telegram.say({ chat: ANN, text: 'go' });
@@ -180,7 +181,7 @@ describe('the preview of a turn', () => {
       const asked = scene.model.requests.map(({ body }) => body);
       const [first] = asked;
       const given = asked.find(({ messages }) =>
-        messages.map(textOf).join('\n').includes('## Your task'),
+        messages.map(getMessageText).join('\n').includes('## Your task'),
       );
       if (first === undefined || given === undefined) throw new Error('no sub-agent was asked');
       expect(await preview('--text', 'go')).toEqual(sent(first));

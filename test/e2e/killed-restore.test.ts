@@ -15,7 +15,7 @@ import { type DataFolder, locateDataFolder } from '@parley/cli';
 import { isFullRun } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
 import { runCommand, runParley } from './parley-process.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
@@ -90,7 +90,7 @@ describe('a killed restore', () => {
   it.runIf(postgresUrl)(
     '[D09] [D04] into PostgreSQL copies nothing, and the next restore completes it',
     async () => {
-      const database = await freshDatabase(postgresUrl ?? '');
+      const database = await createFreshDatabase(postgresUrl ?? '');
       onTestFinished(() => database.drop());
       const large = locateDataFolder(join(root, 'large'), {});
       mkdirSync(large.workspace, { recursive: true });

@@ -1,15 +1,15 @@
 import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BYTES_AT_START, FILES_AT_START, FILES_OF_COMMANDS } from '../cost/bounds.ts';
-import { type LoadedModules, loadedByCommand, loadedByStart } from './loaded-modules.ts';
+import { type LoadedModules, listModulesOfCommand, listModulesOfStart } from './loaded-modules.ts';
 import { makeDataFolder } from './parley-process.ts';
 
 const data = makeDataFolder({ http: { port: 0 } });
 let loaded: LoadedModules;
 beforeAll(async () => {
   // The first start creates the workspace; the second is the usual one.
-  await loadedByStart(data.path);
-  loaded = await loadedByStart(data.path);
+  await listModulesOfStart(data.path);
+  loaded = await listModulesOfStart(data.path);
 });
 afterAll(() => data.remove());
 
@@ -53,7 +53,7 @@ describe('a command without a gateway', () => {
   it.each(Object.entries(FILES_OF_COMMANDS).filter((_, nth) => isDueToday(nth, 3)))(
     '[U06] loads its own group of operations and no web framework: parley %s, at most %i files',
     async (command, most) => {
-      const { files, sources } = await loadedByCommand(data.path, ...command.split(' '));
+      const { files, sources } = await listModulesOfCommand(data.path, ...command.split(' '));
       expect(sources.filter((path) => /node_modules\/(@hono|hono)\//.test(path))).toEqual([]);
       expect(files.length).toBeLessThanOrEqual(most);
     },

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const TOKEN = 'owner-token-for-the-api-0123456789abcdef';
 const STRANGER = 777;
@@ -76,7 +76,7 @@ describe("other people's text in Parley's own messages", () => {
   it('[M01] never puts internal characters into messages, requests, the page, the API, the log or files', async () => {
     scene.model.queue('a\ufdd3b \u{1fffe}c');
     expect(await say('what?')).toBe('a\ufffdb \ufffdc');
-    const web = webClient(scene.parley);
+    const web = createWebClient(scene.parley);
     for (const command of ['/help', '/status', '/heartbeat']) await web.post(command);
     await expect.poll(() => web.history().then(({ length }) => length)).toBe(6);
     expect((await web.history()).join('\n')).toContain('[z]\\(w\\) &amp;lt;');

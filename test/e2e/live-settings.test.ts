@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { freePort } from '../services/free-port.ts';
-import { channelStates } from './channel-states.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { fetchChannelStates } from './channel-states.ts';
 import { runCommand, writeSettings } from './parley-process.ts';
 import { ANN, BO, STRANGER, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const Settings = z.looseObject({
   model: z.looseObject({}),
@@ -36,7 +36,7 @@ async function change(next: object): Promise<void> {
 const connections = () => scene.parley.err().split('"msg":"channel connected"').length - 1;
 const modelsAsked = () => scene.model.requests.map(({ body }) => body.model);
 const telegramState = async () =>
-  (await channelStates(scene.parley)).find(({ channel }) => channel === 'telegram')?.kind;
+  (await fetchChannelStates(scene.parley)).find(({ channel }) => channel === 'telegram')?.kind;
 
 describe('settings that change while Parley runs', () => {
   it('[D12] apply from the next turn, while a running turn keeps its settings', async () => {
@@ -120,7 +120,7 @@ describe('settings that change while Parley runs', () => {
     expect(there).not.toContain('are you there?');
     const why = await runCommand(['--data', scene.folder.path, 'why', 'last']);
     expect(why.out).toContain('answered by desk (the rule for this chat)');
-    const own = await webClient(scene.parley).get('/api/files/list?agent=desk');
+    const own = await createWebClient(scene.parley).get('/api/files/list?agent=desk');
     expect(own.body).toContain('AGENTS.md');
     const parley = async (...args: string[]) =>
       (await runCommand(['--data', scene.folder.path, ...args])).out;
@@ -137,7 +137,7 @@ describe('settings that change while Parley runs', () => {
   });
 
   it('[D12] do not affect the running gateway when they are invalid, and its report gives the reason', async () => {
-    const web = webClient(scene.parley);
+    const web = createWebClient(scene.parley);
     writeSettings(scene.folder.path, { ...settings, modle: 'x', limits: { turnSteps: 'many' } });
     const report = async () => (await web.get('/api/status/report')).body;
     await expect.poll(report, { timeout: 30_000 }).toContain('limits.turnSteps has a value');
@@ -148,7 +148,7 @@ describe('settings that change while Parley runs', () => {
   it('[D12] that only apply at startup are listed, and take effect after a restart', async () => {
     await change(settings);
     await scene.startApart();
-    const port = await freePort();
+    const port = await findFreePort();
     await change({ ...settings, http: { port } });
     const { address, token } = scene.parley;
     const headers = { authorization: `Bearer ${token}` };
@@ -162,7 +162,7 @@ describe('settings that change while Parley runs', () => {
     expect((await fetch(path, { ...restart, headers })).status).toBe(200);
     const moved = { address: address.replace(/\d+$/, String(port)), token };
     await expect
-      .poll(() => channelStates(moved).catch(() => []), { timeout: 30_000 })
+      .poll(() => fetchChannelStates(moved).catch(() => []), { timeout: 30_000 })
       .toContainEqual(expect.objectContaining({ channel: 'telegram', kind: 'connected' }));
     scene.telegram.say({ chat: BO, text: 'and now?' });
     expect((await scene.untilAnswers(BO, 7)).at(-1)).toBe('You said: and now?');

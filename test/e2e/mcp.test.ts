@@ -4,15 +4,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
-import { freePort } from '../services/free-port.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
+import { findFreePort } from '../services/free-port.ts';
 import { isRunning } from '../services/is-running.ts';
 import { makeDataFolder, type ParleyProcess, runCommand } from './parley-process.ts';
 import {
   ANN,
   GROUP,
+  startSeparateTelegramScene,
   startTelegramScene,
-  startTelegramSceneApart,
   type TelegramScene,
 } from './telegram-scene.ts';
 
@@ -33,7 +33,7 @@ async function withServers(mcp: object, settled: RegExp): Promise<void> {
 
 /** Starts Parley with MCP servers in a separate process. */
 async function withServersApart(mcp: object, settled: RegExp): Promise<ParleyProcess> {
-  const started = await startTelegramSceneApart({}, { mcp });
+  const started = await startSeparateTelegramScene({}, { mcp });
   scene = started.scene;
   await vi.waitFor(async () => expect(await status()).toMatch(settled), SETTLING);
   return started.parley;
@@ -44,8 +44,8 @@ async function status(): Promise<string> {
 }
 
 const results = ({ messages }: ChatRequest) =>
-  messages.filter(({ role }) => role === 'tool').map((message) => textOf(message));
-const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
+  messages.filter(({ role }) => role === 'tool').map((message) => getMessageText(message));
+const systemOf = ({ messages }: ChatRequest) => getMessageText(messages[0]);
 
 /** A model that calls one tool and reports the result. */
 function calls(name: string, input: object): void {
@@ -148,7 +148,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(Object.keys(JSON.parse(accepted).every.tools)).toContain('echo');
     calls('files_read_text_file', { path: join(shelf, 'birds.md') });
     expect(await ask('what do parrots do?')).toContain('\nParrots talk.\n</outside');
-    const offered = toolsOf(lastRequest());
+    const offered = listToolNames(lastRequest());
     expect(offered).toEqual(expect.arrayContaining(['every_echo', 'files_read_text_file', 'read']));
     expect(offered).not.toContain('files_list_directory');
     const system = systemOf(lastRequest());
@@ -162,7 +162,7 @@ describe('[G03] an agent with MCP servers', () => {
   });
 
   it('uses a server over HTTP, whose texts and tools disappear and return with it', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const first = await startHttpServer(port, others);
     const url = `http://127.0.0.1:${port}/mcp`;
     await withServers({ desk: { url, connector: 'The desktop of Ann.' } }, /desk: connected/);
@@ -177,7 +177,7 @@ describe('[G03] an agent with MCP servers', () => {
     await expect.poll(status, { interval: 300 }).toContain('desk: not connected');
     await ask('again');
     expect(systemOf(lastRequest())).not.toContain('The desktop of Ann.');
-    expect(toolsOf(lastRequest())).not.toContain('desk_echo');
+    expect(listToolNames(lastRequest())).not.toContain('desk_echo');
     await startHttpServer(port, others);
     await expect.poll(status, { interval: 500 }).toContain('desk: connected');
     expect(await ask('echo')).toContain('Echo: over HTTP\n</outside');

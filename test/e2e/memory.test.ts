@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -19,7 +19,7 @@ async function say(chat: number, text: string, from?: number): Promise<string> {
 
 /** The last request to the model as one string. */
 const lastRequest = (): string =>
-  (scene.model.requests.at(-1)?.body.messages ?? []).map(textOf).join('\n');
+  (scene.model.requests.at(-1)?.body.messages ?? []).map(getMessageText).join('\n');
 
 /** Returns every file of the data folder that contains a word, whatever the type of the file. */
 function filesWith(word: string): readonly string[] {

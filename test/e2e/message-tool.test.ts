@@ -1,32 +1,32 @@
 import { isDueToday } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { type Closing, start, startApart } from './approval-scene.ts';
-import { webClient } from './web-client.ts';
+import { type CloseFunctions, startInProcess, startSeparately } from './approval-scene.ts';
+import { createWebClient } from './web-client.ts';
 
 const ANN = 501;
 const BO = 502;
 const GROUP = -5;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
 const question = ({ messages }: ChatRequest) =>
-  textOf(messages.findLast(({ role }) => role === 'user'))
+  getMessageText(messages.findLast(({ role }) => role === 'user'))
     .split('\n')
     .at(-1) ?? '';
 const results = ({ messages }: ChatRequest) =>
-  messages.flatMap((message) => (message.role === 'tool' ? [textOf(message)] : []));
+  messages.flatMap((message) => (message.role === 'tool' ? [getMessageText(message)] : []));
 
 /**
  * A model that sends the text after `tell NAME:` to that chat and reports the result. `startIn`
  * decides where Parley runs: in a separate process if the test kills it.
  */
-async function onTelegram(startIn: typeof start) {
+async function onTelegram(startIn: typeof startInProcess) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   closing.push(
     () => telegram.close(),
@@ -66,7 +66,7 @@ async function onTelegram(startIn: typeof start) {
 describe('a message to another chat', () => {
   it('[G02] [G05] goes to a group named in the settings once the owner has read and approved it', async () => {
     // A change kills Parley every third day; on other days it is shut down gracefully.
-    const startIn: typeof start = isDueToday(2, 3) ? startApart : start;
+    const startIn: typeof startInProcess = isDueToday(2, 3) ? startSeparately : startInProcess;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     telegram.say({ chat: GROUP, from: BO, text: 'hi @parley_test_bot' });
     await until(GROUP, 'You said');
@@ -90,17 +90,19 @@ describe('a message to another chat', () => {
   });
 
   it('[G02] [W02] reaches another chat of the owner without approval, and a group has no such tool', async () => {
-    const { telegram, model, parley, said, until } = await onTelegram(start);
+    const { telegram, model, parley, said, until } = await onTelegram(startInProcess);
     telegram.say({ chat: ANN, text: 'hello' });
     await until(ANN, 'You said');
-    const web = webClient(parley.process());
+    const web = createWebClient(parley.process());
     await web.post('tell owner: the keys are under the mat');
     await until(ANN, 'the keys are under the mat');
     expect(said(ANN)).toEqual(['You said: hello', 'the keys are under the mat']);
     telegram.say({ chat: GROUP, from: ANN, text: 'tell owner: spam @parley_test_bot' });
     await until(GROUP, 'Done.');
     expect(said(GROUP).at(-1)).toContain('There is no tool');
-    expect(model.requests.slice(-2).flatMap(({ body }) => toolsOf(body))).not.toContain('message');
+    expect(model.requests.slice(-2).flatMap(({ body }) => listToolNames(body))).not.toContain(
+      'message',
+    );
     expect(said(ANN)).toHaveLength(2);
   });
 });

@@ -51,7 +51,7 @@ export async function installRelease(): Promise<PackedRelease> {
   const main = join(ROOT, 'apps/parley/src/build/main.ts');
   const { stdout } = await run(process.execPath, [main, '--pack', folder], { cwd: ROOT });
   const { file, size } = z.object({ file: z.string(), size: z.number() }).parse(JSON.parse(stdout));
-  await (isFullRun() ? installByNpm : unpack)(file, { folder, installed });
+  await (isFullRun() ? installWithNpm : unpackRelease)(file, { folder, installed });
   const started: ChildProcess[] = [];
   return {
     folder,
@@ -66,10 +66,10 @@ export async function installRelease(): Promise<PackedRelease> {
   };
 }
 
-type Place = Pick<PackedRelease, 'folder' | 'installed'>;
+type ReleaseLocation = Pick<PackedRelease, 'folder' | 'installed'>;
 
 /** Installs the package with npm. */
-async function installByNpm(file: string, { folder }: Place): Promise<void> {
+async function installWithNpm(file: string, { folder }: ReleaseLocation): Promise<void> {
   const args = ['install', '--global', '--prefix', folder, '--prefer-offline', '--loglevel=error'];
   await run('npm', [...args, file], { cwd: folder });
 }
@@ -78,7 +78,7 @@ async function installByNpm(file: string, { folder }: Place): Promise<void> {
  * Unpacks the package where npm would install it and links the local libraries, because npm takes
  * seconds of processor time.
  */
-async function unpack(file: string, { folder, installed }: Place): Promise<void> {
+async function unpackRelease(file: string, { folder, installed }: ReleaseLocation): Promise<void> {
   const libraries = join(installed, 'node_modules');
   mkdirSync(libraries, { recursive: true });
   await extract({ file, cwd: installed, strip: 1 });

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const PROGRAMS = ['node', 'npm', 'npx', 'sh', 'env'];
 
 /** The home folder of a user who has only Node, npm and the packed release. */
-export interface Stranger {
+export interface StrangerFolder {
   readonly folder: string;
   /** Runs a program in a subfolder and rejects with its output if it fails. */
   run(below: string, program: string, ...args: readonly string[]): Promise<string>;
@@ -22,14 +22,14 @@ export interface Stranger {
  * @param node the Node of the simulated machine; by default the current one, which may be too old
  * for Parley
  */
-export function openStranger(folder: string, node?: string): Stranger {
+export function openStranger(folder: string, node?: string): StrangerFolder {
   const [home, bin] = [join(folder, 'home'), join(folder, 'bin')];
   for (const path of [home, bin]) mkdirSync(path, { recursive: true });
   for (const name of PROGRAMS) {
-    const path = name === 'node' && node !== undefined ? node : programPath(name);
+    const path = name === 'node' && node !== undefined ? node : findProgramPath(name);
     symlinkSync(realpathSync(path), join(bin, name));
   }
-  const env = { ...registry(), PATH: bin, HOME: home, NO_COLOR: '1' };
+  const env = { ...getRegistrySettings(), PATH: bin, HOME: home, NO_COLOR: '1' };
   const start = async (cwd: string, program: string, args: readonly string[], input = '') => {
     const child = spawn(join(bin, program), args, { cwd, env });
     child.stdin.end(input);
@@ -45,7 +45,7 @@ export function openStranger(folder: string, node?: string): Stranger {
   };
 }
 
-function programPath(name: string): string {
+function findProgramPath(name: string): string {
   const path = (process.env.PATH ?? '')
     .split(delimiter)
     .filter((one) => !one.includes('node_modules'));
@@ -55,7 +55,7 @@ function programPath(name: string): string {
 }
 
 /** The registry settings and the npm cache of this machine. */
-function registry(): Record<string, string | undefined> {
+function getRegistrySettings(): Record<string, string | undefined> {
   const names =
     /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_registry)$/i;
   return {
@@ -80,7 +80,7 @@ export const COMPILED_WITH: Readonly<Record<string, string>> = Object.fromEntrie
 );
 
 /** Compiles the files of a project and returns the compiler output, which is empty on success. */
-export async function compile(folder: string): Promise<string> {
+export async function compileProject(folder: string): Promise<string> {
   const compiler = join(ROOT, 'node_modules/.bin/tsc');
   return new Promise((done) => {
     execFile(compiler, ['-p', folder, '--strict'], (_error, out, err) => done(out + err));

@@ -18,12 +18,12 @@ import { z } from 'zod';
 import { type InstalledParley, installRelease, type PackedRelease } from './packed-release.ts';
 import {
   COMPILED_WITH,
-  compile,
+  compileProject,
   linkPackages,
   openStranger,
-  type Stranger,
+  type StrangerFolder,
 } from './packed-stranger.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** A data folder created and used at the last commit before schema 32, which added agents. */
@@ -166,7 +166,7 @@ describe('an installed Parley', () => {
 });
 
 describe('a third-party plugin built with only Node, npm and this package', () => {
-  let stranger: Stranger;
+  let stranger: StrangerFolder;
   beforeAll(async () => {
     const folder = join(release.folder, 'stranger');
     stranger = openStranger(folder, process.execPath);
@@ -184,7 +184,7 @@ describe('a third-party plugin built with only Node, npm and this package', () =
     writeFileSync(join(folder, 'my-chat/chat-sdk.ts'), CHAT_SDK);
     const project = { extends: './dice/tsconfig.json', include: ['**/*.ts'] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(project));
-    expect(await compile(folder)).toBe('');
+    expect(await compileProject(folder)).toBe('');
   });
 
   it('[U06] [P16] passes its own test, and is loaded by name', async () => {
@@ -258,7 +258,7 @@ export const wrong: InboundMessage['text'] = 7;
 `;
 
 async function answerTo(parley: InstalledParley, text: string): Promise<readonly string[]> {
-  const client = webClient(parley);
+  const client = createWebClient(parley);
   await client.post(text);
   await expect
     .poll(async () => (await client.history()).join('\n'))

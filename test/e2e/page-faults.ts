@@ -10,7 +10,7 @@ const WIDE = `[document.documentElement, ...document.querySelectorAll('main, .en
 /**
  * Violations found by axe, texts with insufficient contrast, and elements wider than the window.
  */
-export async function faultsOf(page: Page): Promise<unknown[]> {
+export async function findPageFaults(page: Page): Promise<unknown[]> {
   // The axe script has half a megabyte, so it is injected once per loaded page.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   const faults = [VIOLATIONS, WIDE, POOR_CONTRAST].map((look) => page.evaluate(look));

@@ -10,7 +10,7 @@ import {
 import { readBuiltPage } from '@parley/console';
 import { type Clock, systemTime } from '@parley/core';
 import { writeEmptyDatabase } from '@parley/store/testing';
-import { bundlePage } from '../services/bundle.ts';
+import { getBundlePage } from '../services/bundle.ts';
 
 /** A running Parley under test, in the same process or in another. */
 export interface TestParley {
@@ -29,7 +29,7 @@ export interface TestParley {
 }
 
 /** Options for a Parley in the test process. */
-interface Here {
+interface InProcessOptions {
   /** A settings file to use instead of the one in the data folder. */
   readonly settingsFile?: string;
   /** The clock of this Parley: `() => Date.now() + 60_000` runs one minute ahead. */
@@ -43,9 +43,9 @@ interface Here {
  * signals, exit codes, kills, automatic restarts, services or packages use `startParleyProcess`
  * instead.
  */
-export async function startParleyHere(
+export async function startParleyInProcess(
   data: string,
-  { settingsFile, clock = systemTime.clock, channels = [] }: Here = {},
+  { settingsFile, clock = systemTime.clock, channels = [] }: InProcessOptions = {},
 ): Promise<TestParley> {
   const { PARLEY_HOME: _home, ...env } = process.env;
   // Like `parley start`, makes files that Parley writes private to its user. The umask only lasts
@@ -65,7 +65,7 @@ export async function startParleyHere(
     ...{ folder, env, ...systemTime, clock, channels },
     // Building the page for each of these tests takes a second of processor time, and the bundle
     // already contains it.
-    openPage: () => (page ??= readBuiltPage(bundlePage())),
+    openPage: () => (page ??= readBuiltPage(getBundlePage())),
     checkpoint() {},
     logTo,
   });

@@ -18,7 +18,7 @@ const START_WITHIN_MS = 90_000;
  */
 const LIMITS = { flags: ['--max-semi-space-size=8'], env: { MALLOC_ARENA_MAX: '2' } };
 
-export interface Ended {
+export interface CommandResult {
   /** The exit code, or the signal that killed the process. */
   readonly code: number | NodeJS.Signals;
   readonly out: string;
@@ -31,9 +31,9 @@ export interface Ended {
 export interface ParleyProcess extends TestParley {
   readonly pid: number;
   /** Waits until the process exits. */
-  over(): Promise<Ended>;
+  over(): Promise<CommandResult>;
   /** Sends the signal and waits until the process exits. */
-  end(signal?: NodeJS.Signals): Promise<Ended>;
+  end(signal?: NodeJS.Signals): Promise<CommandResult>;
 }
 
 /** A new data folder with the given settings; `remove` deletes it. */
@@ -59,7 +59,7 @@ export function writeSettings(data: string, settings: object): void {
  * Loading the program again takes most of a command's time; use `runParley` only to test the start
  * itself or plugins.
  */
-export async function runCommand(args: readonly string[]): Promise<Ended> {
+export async function runCommand(args: readonly string[]): Promise<CommandResult> {
   const started = Date.now();
   let out = '';
   let err = '';
@@ -71,8 +71,8 @@ export async function runCommand(args: readonly string[]): Promise<Ended> {
 }
 
 /** Runs one command to completion in a separate process. */
-export async function runParley(args: readonly string[]): Promise<Ended> {
-  const child = launch(args);
+export async function runParley(args: readonly string[]): Promise<CommandResult> {
+  const child = launchProgram(args);
   const started = Date.now();
   const [code, signal] = await once(child.process, 'close');
   return { code: signal ?? code, out: child.out(), err: child.err(), ms: Date.now() - started };
@@ -87,12 +87,12 @@ export async function startParleyProcess(
   program?: string,
   args: readonly string[] = program === undefined ? ['--data', data, 'start'] : [data],
 ): Promise<ParleyProcess> {
-  const child = launch(args, program);
+  const child = launchProgram(args, program);
   const ended = once(child.process, 'close');
-  await bannerOf(child, ended);
+  await waitForBanner(child, ended);
   const [, address = ''] = /Chat now +(\S+)/.exec(child.out()) ?? [];
   const token = readFileSync(join(data, 'token'), 'utf8').trim();
-  const over = async (): Promise<Ended> => {
+  const over = async (): Promise<CommandResult> => {
     const asked = Date.now();
     const [code, by] = await ended;
     return { code: by ?? code, out: child.out(), err: child.err(), ms: Date.now() - asked };
@@ -120,14 +120,14 @@ export async function startParleyProcess(
 export interface Simulation {
   readonly address: string;
   readonly token: string;
-  end(signal?: NodeJS.Signals): Promise<Ended>;
+  end(signal?: NodeJS.Signals): Promise<CommandResult>;
 }
 
 /** Starts `parley simulate` and waits for its banner. */
 export async function startSimulation(args: readonly string[]): Promise<Simulation> {
-  const child = launch(args);
+  const child = launchProgram(args);
   const ended = once(child.process, 'close');
-  await bannerOf(child, ended);
+  await waitForBanner(child, ended);
   const [, address = ''] = /Play +(\S+)/.exec(child.out()) ?? [];
   const [, data = ''] = /Data +(\S+),/.exec(child.out()) ?? [];
   return {
@@ -142,13 +142,13 @@ export async function startSimulation(args: readonly string[]): Promise<Simulati
   };
 }
 
-interface Launched {
+interface LaunchedProcess {
   readonly process: ChildProcess;
   out(): string;
   err(): string;
 }
 
-function launch(args: readonly string[], program = PROGRAM): Launched {
+function launchProgram(args: readonly string[], program = PROGRAM): LaunchedProcess {
   const { PARLEY_HOME: _home, ...env } = process.env;
   const child = spawn(process.execPath, [...LIMITS.flags, program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -165,7 +165,7 @@ function launch(args: readonly string[], program = PROGRAM): Launched {
   return { process: child, out: () => out, err: () => err };
 }
 
-async function bannerOf(child: Launched, ended: Promise<unknown>): Promise<void> {
+async function waitForBanner(child: LaunchedProcess, ended: Promise<unknown>): Promise<void> {
   let over = false;
   void ended.then(() => {
     over = true;

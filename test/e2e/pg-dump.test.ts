@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { freshDatabase } from '../services/fresh-database.ts';
-import { startParleyHere } from './parley-here.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
+import { startParleyInProcess } from './parley-here.ts';
 import { makeDataFolder, runCommand } from './parley-process.ts';
 import { ANN, startTelegramScene } from './telegram-scene.ts';
 
@@ -13,14 +13,14 @@ const pgDump = inject('pgDumpPath');
 
 describe.runIf(postgresUrl && pgDump)('a PostgreSQL restored by pg_restore', () => {
   it('[D04] [D09] repeats nothing, and turns work that was unfinished at the dump into dead letters', async () => {
-    const database = await freshDatabase(postgresUrl ?? '');
+    const database = await createFreshDatabase(postgresUrl ?? '');
     const scene = await startTelegramScene();
     onTestFinished(() => scene.close().then(() => database.drop()));
     await scene.parley.end();
     const settings = JSON.parse(readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8'));
     const folder = makeDataFolder({ ...settings, store: { url: database.url } });
     onTestFinished(() => folder.remove());
-    const before = await startParleyHere(folder.path);
+    const before = await startParleyInProcess(folder.path);
     onTestFinished(() => before.discard());
     scene.telegram.say({ chat: ANN, text: 'one' });
     await scene.untilAnswers(ANN, 1);
@@ -40,7 +40,7 @@ describe.runIf(postgresUrl && pgDump)('a PostgreSQL restored by pg_restore', () 
     await createAgain(database.url);
     const pgRestore = join(dirname(pgDump ?? ''), 'pg_restore');
     execFileSync(pgRestore, ['--no-owner', `--dbname=${database.url}`, dump]);
-    const after = await startParleyHere(folder.path);
+    const after = await startParleyInProcess(folder.path);
     onTestFinished(() => after.discard());
     scene.telegram.say({ chat: ANN, text: 'three' });
     const said = await scene.untilAnswers(ANN, 4);

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { loadedByStart } from './loaded-modules.ts';
+import { listModulesOfStart } from './loaded-modules.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -13,7 +13,7 @@ import {
   runParley,
   startParleyProcess,
 } from './parley-process.ts';
-import { type WebClient, webClient } from './web-client.ts';
+import { createWebClient, type WebClient } from './web-client.ts';
 
 /** A plugin as an operator would write it, in a folder without access to Parley's packages. */
 const MINE = `
@@ -71,7 +71,7 @@ let web: WebClient;
 
 beforeAll(async () => {
   model = await startModelDouble();
-  model.reply(({ messages }) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`);
+  model.reply(({ messages }) => `You said: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`);
   folder = makeDataFolder({
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 20 },
@@ -92,7 +92,7 @@ beforeAll(async () => {
     "export const plugin = { name: 'broken', setup() { throw new Error('boom'); } };",
   );
   parley = await startParleyProcess(folder.path);
-  web = webClient(parley);
+  web = createWebClient(parley);
 });
 afterAll(async () => {
   await parley.end('SIGKILL');
@@ -108,11 +108,13 @@ function plugin(file: string, source: string): void {
 
 /** The first model request of the turn that answers a message. */
 const asked = (text: string): ChatRequest => {
-  const found = model.requests.find(({ body }) => textOf(body.messages.at(-1)).endsWith(text));
+  const found = model.requests.find(({ body }) =>
+    getMessageText(body.messages.at(-1)).endsWith(text),
+  );
   if (found === undefined) throw new Error(`the model was not asked "${text}"`);
   return found.body;
 };
-const systemOf = (request: ChatRequest) => textOf(request.messages[0]);
+const systemOf = (request: ChatRequest) => getMessageText(request.messages[0]);
 
 /** Pins a notice as a stranger and waits until the board shows the answer. */
 async function pin(from: string, text: string): Promise<string> {
@@ -134,11 +136,11 @@ describe('plugins named in the settings', () => {
     expect(systemOf(request)).toContain('## Games\nWhen a game is played');
     expect(systemOf(request)).toContain('<name>fair-play</name>');
     expect(systemOf(request)).toContain('`roll_dice`: Rolls dice with 1000 sides.');
-    expect(toolsOf(request)).toEqual(expect.arrayContaining(['roll_dice', 'open_door']));
-    expect(textOf(request.messages.at(-1))).toMatch(/The lucky number of today is \d+\./);
+    expect(listToolNames(request)).toEqual(expect.arrayContaining(['roll_dice', 'open_door']));
+    expect(getMessageText(request.messages.at(-1))).toMatch(/The lucky number of today is \d+\./);
     const after = model.requests.at(-1)?.body.messages.at(-1);
     expect(after?.role).toBe('tool');
-    expect(textOf(after)).toMatch(/\d+ \+ \d+ \+ \d+ = \d+/);
+    expect(getMessageText(after)).toMatch(/\d+ \+ \d+ \+ \d+ = \d+/);
   });
 
   it('[P16] add a working channel with the settings that the plugin declares', async () => {
@@ -149,8 +151,8 @@ describe('plugins named in the settings', () => {
   it('[P16] [G02] offer an owner-only tool to nobody else', async () => {
     await pin('eve', 'What can you do?');
     const request = asked('What can you do?');
-    expect(toolsOf(request)).toContain('roll_dice');
-    expect(toolsOf(request)).not.toContain('open_door');
+    expect(listToolNames(request)).toContain('roll_dice');
+    expect(listToolNames(request)).not.toContain('open_door');
     expect(JSON.stringify(request)).not.toContain('open_door');
   });
 
@@ -266,7 +268,7 @@ describe('plugins without a running gateway', () => {
     const other = makeDataFolder({ model: 'offline', http: { port: 0 }, plugins });
     mkdirSync(join(other.path, 'plugins/quiet'), { recursive: true });
     writeFileSync(join(other.path, 'plugins/quiet/index.js'), QUIET);
-    const { sources: loaded } = await loadedByStart(other.path);
+    const { sources: loaded } = await listModulesOfStart(other.path);
     expect(loaded.some((url) => url.includes('/packages/prompt/'))).toBe(true);
     const ofPlugins = loaded.filter((url) => /packages\/plugins\/|plugins\/quiet/.test(url));
     expect(ofPlugins.length > 0).toBe(least > 0);

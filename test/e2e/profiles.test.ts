@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, writeSettings } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const WREN = 'You are company rather than a service';
 const EXAMINER = 'You are a sober examiner';
@@ -36,20 +36,20 @@ async function restart(agent: object, more: object = {}): Promise<void> {
     http: { port: 0 },
     ...more,
   });
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
 }
 
 /** Writes as the owner, waits for the answer, and returns everything sent to the model. */
 async function say(text: string): Promise<string> {
   if (parley === undefined) throw new Error('nothing runs');
-  const web = webClient(parley);
+  const web = createWebClient(parley);
   const before = (await web.history()).length;
   await web.post(text);
   await expect.poll(async () => (await web.history()).length).toBeGreaterThan(before + 1);
   const request = model.requests.findLast(({ body }) =>
-    textOf(body.messages.at(-1)).endsWith(text),
+    getMessageText(body.messages.at(-1)).endsWith(text),
   );
-  return request?.body.messages.map(textOf).join('\n\n') ?? '';
+  return request?.body.messages.map(getMessageText).join('\n\n') ?? '';
 }
 
 describe('an agent with a profile', () => {
@@ -60,7 +60,7 @@ describe('an agent with a profile', () => {
     expect(prompt).toContain(WREN);
     expect(prompt).toContain(PIPE);
     // Only the program that requested the format sees the marker; people see the text of the model.
-    const history = await webClient(parley ?? never()).history();
+    const history = await createWebClient(parley ?? never()).history();
     expect(history.at(-1)).toContain('happy|Good to see you.');
   });
 
@@ -118,7 +118,7 @@ describe('an agent with a profile', () => {
 
   it('[P15] [D12] does not start with an unknown profile, and lists the existing ones', async () => {
     const other = makeDataFolder({ agent: { profile: 'compnion' }, model: 'offline' });
-    const started = startParleyHere(other.path);
+    const started = startParleyInProcess(other.path);
     await expect(started).rejects.toThrow('agent.profile has a value that does not fit');
     await expect(started).rejects.toThrow(/one of assistant, companion, lab, mushroom/);
     await expect(started).rejects.toThrow('did you mean: companion');

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand, runParley } from './parley-process.ts';
-import { type WebClient, webClient } from './web-client.ts';
+import { createWebClient, type WebClient } from './web-client.ts';
 
 const Part = z.object({
   layer: z.string(),
@@ -45,8 +45,8 @@ describe('the prompt on the command line', () => {
     mkdirSync(join(folder.path, 'workspace'));
     writeFileSync(join(folder.path, 'workspace', 'AGENTS.md'), '# Work\nBe brief.\n');
     writeFileSync(join(folder.path, 'workspace', 'MEMORY.md'), `# Memory\n${CANARY}\n`);
-    parley = await startParleyHere(folder.path);
-    web = webClient(parley);
+    parley = await startParleyInProcess(folder.path);
+    web = createWebClient(parley);
   });
   afterAll(async () => {
     await parley.discard();

@@ -4,7 +4,14 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { field, openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import {
+  field,
+  openView,
+  sendMessage,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -25,7 +32,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
     writeFileSync(join(workspace, 'USER.md'), `${'Something to know. '.repeat(3_000)}\n`);
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
     for (const words of ['First question', 'Second question']) {
-      await say(page, words);
+      await sendMessage(page, words);
       await untilAnswer(page, `You said: ${words}`);
     }
     await openView(page, 'Prompt');
@@ -216,7 +223,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
 
   it('[P17] adds a turn that ran after the page was opened', async () => {
     await openView(page, 'Chat');
-    await say(page, 'Third question');
+    await sendMessage(page, 'Third question');
     await untilAnswer(page, 'You said: Third question');
     await openView(page, 'Prompt');
     await expect.poll(() => page.locator('.entry-link').count()).toBe(3);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import { freePort } from '../services/free-port.ts';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -19,7 +19,7 @@ describe.runIf(redisUrl && postgresUrl)('a process without its database or queue
   let folder: DataFolder;
   let parley: TestParley;
   beforeEach(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     postgres = await startFaultyProxy(database.url);
     redis = await startFaultyProxy(redisUrl ?? '');
     folder = makeDataFolder({
@@ -28,7 +28,7 @@ describe.runIf(redisUrl && postgresUrl)('a process without its database or queue
       store: { url: postgres.url },
       queue: { url: redis.url, prefix: `test-${randomBytes(8).toString('hex')}` },
     });
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
   });
   afterEach(async () => {
     await parley.discard();
@@ -72,7 +72,7 @@ describe('a SQLite file with garbled pages', () => {
   let scene: TelegramScene;
   beforeEach(async () => {
     // The process keeps its port across a restart.
-    scene = await startTelegramScene({}, { http: { port: await freePort() } });
+    scene = await startTelegramScene({}, { http: { port: await findFreePort() } });
   });
   afterEach(() => scene.close());
 

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type AdmittedMessage, openStore } from '@parley/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const OLD = 600;
 const DAY = 24 * 60 * 60_000;
@@ -18,7 +18,7 @@ beforeEach(async () => {
     retention: { messageDays: 20, everyMinutes: 0.02 },
   });
   await fillWithOld(`sqlite:${join(folder.path, 'parley.db')}`);
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
 });
 afterEach(async () => {
   await parley.discard();
@@ -70,7 +70,7 @@ function oldLeft(): number {
 }
 
 it('[D15] old rows are removed while people are answered, and unsent parts are kept', async () => {
-  const web = webClient(parley);
+  const web = createWebClient(parley);
   let asked = 0;
   const removed = expect.poll(oldLeft).toBe(0);
   let isOver = false;

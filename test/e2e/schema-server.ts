@@ -23,7 +23,7 @@ const Request = z.object({
   params: z.looseObject({ protocolVersion: z.string().optional() }).default({}),
 });
 
-function resultOf({ method, params }: z.infer<typeof Request>): object {
+function createResult({ method, params }: z.infer<typeof Request>): object {
   switch (method) {
     case 'initialize': {
       const { protocolVersion } = params;
@@ -40,6 +40,6 @@ function resultOf({ method, params }: z.infer<typeof Request>): object {
 createInterface({ input: process.stdin }).on('line', (line) => {
   const request = Request.parse(JSON.parse(line));
   if (request.id === undefined) return;
-  const response = { jsonrpc: '2.0', id: request.id, result: resultOf(request) };
+  const response = { jsonrpc: '2.0', id: request.id, result: createResult(request) };
   process.stdout.write(`${JSON.stringify(response)}\n`);
 });

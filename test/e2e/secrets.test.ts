@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const BEARER = 'header-canary-0a1b2c3d';
 const KEY = 'query-canary-4e5f6a7b';
@@ -75,7 +75,7 @@ describe('[G18] secrets in requests to an MCP server', () => {
     await expect
       .poll(status, { interval: 300 })
       .toMatch(/mcp +closed: .*401[\s\S]*mcp +open: connected/);
-    const { body } = await webClient(scene.parley).get('/api/status/report');
+    const { body } = await createWebClient(scene.parley).get('/api/status/report');
     for (const shown of [await status(), body]) {
       expect(shown).toContain('[secret]');
       expect(shown).not.toMatch(CANARY);
@@ -85,7 +85,7 @@ describe('[G18] secrets in requests to an MCP server', () => {
   it('never reach the model, the chat of another person, or the prompt in the inspector', async () => {
     scene.model.reply(({ messages }) => {
       const said = messages.findLast(({ role }) => role === 'tool');
-      if (said !== undefined) return `It says: ${textOf(said)}`;
+      if (said !== undefined) return `It says: ${getMessageText(said)}`;
       return { toolCalls: [{ name: 'open_look', arguments: {} }] };
     });
     const before = scene.answers(BO).length;

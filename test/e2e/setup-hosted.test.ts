@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SlackDouble, startSlackDouble } from '@parley/simulators/slack';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { freePort } from '../services/free-port.ts';
-import { startParleyHere } from './parley-here.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { startParleyInProcess } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { KEYS, openPseudoTerminal } from './pseudo-terminal.ts';
 
@@ -14,7 +14,7 @@ describe('[F15] a Slack workspace', () => {
   let folder: DataFolder;
   let ann: string;
   const file = () => join(folder.path, 'parley.yaml');
-  const settings = async (more = '') => `http: { port: ${await freePort()} }
+  const settings = async (more = '') => `http: { port: ${await findFreePort()} }
 lanes: { collectPauseMs: 50 }
 model: offline
 channels:
@@ -82,7 +82,7 @@ channels:
       file(),
       await settings(`, botToken: ${botToken}, signingSecret: ${signingSecret}`),
     );
-    const gateway = await startParleyHere(folder.path);
+    const gateway = await startParleyInProcess(folder.path);
     onTestFinished(async () => void (await gateway.end()));
     const status = async () => (await runCommand(['--data', folder.path, 'status'])).out;
     await expect.poll(status, { timeout: 20_000 }).toContain('slack/default: connected');
@@ -93,7 +93,7 @@ channels:
   it('[D12] [F15] without an installed adapter fails alone, and the error shows the install command', async () => {
     writeFileSync(
       file(),
-      `http: { port: ${await freePort()} }
+      `http: { port: ${await findFreePort()} }
 model: offline
 channels:
   mail: { use: '@resend/chat-sdk-adapter', options: { apiKey: none } }
@@ -103,7 +103,7 @@ channels:
     const checked = await runCommand(['--data', folder.path, 'config', 'check']);
     expect(checked).toMatchObject({ code: 0, out: expect.stringContaining(`"${line}"`) });
     expect(checked.out).toContain('is fine');
-    const gateway = await startParleyHere(folder.path);
+    const gateway = await startParleyInProcess(folder.path);
     onTestFinished(async () => void (await gateway.end()));
     const { out } = await runCommand(['--data', folder.path, 'status']);
     expect(out).toMatch(/mail\/default: not working: Resend needs the library/);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
-import { startParleyHere } from './parley-here.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { startParleyInProcess } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { KEYS, openPseudoTerminal, type PseudoTerminal } from './pseudo-terminal.ts';
 
@@ -25,7 +25,7 @@ describe('parley setup', () => {
     model.reply(() => 'Hello Ann.');
     folder = makeDataFolder({});
     before = `# mine
-http: { port: ${await freePort()} }
+http: { port: ${await findFreePort()} }
 lanes: { collectPauseMs: 50 }
 model: offline
 channels:
@@ -127,7 +127,7 @@ channels:
 
   it.runIf(script)('[U02] uses the running gateway, which then answers the new owner', async () => {
     writeFileSync(file(), before);
-    const gateway = await startParleyHere(folder.path);
+    const gateway = await startParleyInProcess(folder.path);
     onTestFinished(async () => void (await gateway.end()));
     const terminal = open();
     await answerAll(terminal);

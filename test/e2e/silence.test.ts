@@ -1,9 +1,9 @@
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder } from './parley-process.ts';
 
 const ANN = 501;
@@ -35,10 +35,10 @@ beforeAll(async () => {
       await discord.waitFor(() => drafted());
       return 'NO_REPLY';
     }
-    if (textOf(last).includes('look!')) {
+    if (getMessageText(last).includes('look!')) {
       return { text: LOOKING, toolCalls: [{ name: 'current_time', arguments: {} }] };
     }
-    const said = textOf(last).split('say:').at(-1) ?? '';
+    const said = getMessageText(last).split('say:').at(-1) ?? '';
     return said.replaceAll('⏎', '\n').trim();
   });
   folder = makeDataFolder({
@@ -60,7 +60,7 @@ beforeAll(async () => {
       },
     },
   });
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
   await discord.waitFor(() => discord.gateway().identifies > 0);
 });
 afterAll(async () => {

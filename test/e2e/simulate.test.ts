@@ -4,12 +4,12 @@ import { isDueToday } from '@parley/core/testing';
 import { playScene, readScene, startSimulator } from '@parley/simulators';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { openChromium } from '../services/open-chromium.ts';
-import { untilConnected } from './channel-states.ts';
-import { faultsOf } from './page-faults.ts';
-import { startParleyHere } from './parley-here.ts';
+import { waitUntilConnected } from './channel-states.ts';
+import { findPageFaults } from './page-faults.ts';
+import { startParleyInProcess } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -33,7 +33,7 @@ beforeAll(async () => {
   model.reply(({ messages }) => {
     const last = messages.at(-1);
     if (last?.role === 'tool') return 'You will be on time.';
-    const said = (textOf(last).split('\n').at(-1) ?? '').replace(/@\S+ /, '');
+    const said = (getMessageText(last).split('\n').at(-1) ?? '').replace(/@\S+ /, '');
     if (said.includes('what time')) return { toolCalls: [{ name: 'current_time', arguments: {} }] };
     return `You said: ${said}`;
   });
@@ -79,13 +79,13 @@ describe('scenes', () => {
         http: { port: 0 },
         channels: { [platform]: { ...settings, access } },
       });
-      const parley = await startParleyHere(data.path);
+      const parley = await startParleyInProcess(data.path);
       onTestFinished(async () => {
         await parley.discard();
         await simulator.close();
         data.remove();
       });
-      await untilConnected(parley);
+      await waitUntilConnected(parley);
       const scene = readScene(readFileSync(join(SCENES, 'approval.jsonl'), 'utf8'));
       expect(await playScene(simulator, scene)).toEqual([]);
     },
@@ -241,7 +241,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
   });
 
   it('[U03] has no axe violations, is readable, and logs nothing to the console', async () => {
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
     const stranger = await fetch(`${simulation.address}/api/world`);
     expect(stranger.status).toBe(401);

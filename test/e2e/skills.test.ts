@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { makeDataFolder, runCommand, runParley } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -31,7 +31,7 @@ async function ask(chat: number, text: string, from?: number): Promise<string> {
   const answers = await scene.untilAnswers(chat, before + 1);
   expect(answers.at(-1)).toContain('You said: ');
   const { body } = scene.model.requests.at(-1) ?? {};
-  return (body?.messages ?? []).map(textOf).join('\n');
+  return (body?.messages ?? []).map(getMessageText).join('\n');
 }
 
 /** Sends a command that is answered without the model. */
@@ -58,8 +58,8 @@ describe('skills in Telegram', () => {
     const { messages = [] } = scene.model.requests.at(-1)?.body ?? {};
     // The skill comes before the typed text in the same message, so the system prompt does not
     // change.
-    expect(textOf(messages.at(-1))).toMatch(/Warm the pot first\.[\s\S]*\/tea for two$/);
-    expect(textOf(messages[0])).not.toContain('Warm the pot');
+    expect(getMessageText(messages.at(-1))).toMatch(/Warm the pot first\.[\s\S]*\/tea for two$/);
+    expect(getMessageText(messages[0])).not.toContain('Warm the pot');
     expect(await ask(BO, 'thanks')).not.toContain('Warm the pot');
   });
 

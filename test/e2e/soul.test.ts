@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { openStore } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { type Closing, start } from './approval-scene.ts';
+import { type CloseFunctions, startInProcess } from './approval-scene.ts';
 import { runCommand } from './parley-process.ts';
 
 const ANN = 501;
 const BO = 502;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
@@ -25,8 +25,8 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
   );
   model.reply(({ messages }) => {
     const last = messages.at(-1);
-    if (last?.role === 'tool') return `Done. ${textOf(last)}`;
-    const asked = textOf(last).split('\n').at(-1) ?? '';
+    if (last?.role === 'tool') return `Done. ${getMessageText(last)}`;
+    const asked = getMessageText(last).split('\n').at(-1) ?? '';
     const [, line] = /be: (.*)/.exec(asked) ?? [];
     if (line === undefined) return `You said: ${asked}`;
     const text = `${inUse()}\n- ${line}`;
@@ -45,7 +45,7 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
       },
     },
   };
-  const parley = await start(model, settings, closing);
+  const parley = await startInProcess(model, settings, closing);
   const file = join(parley.process().data, 'workspace', 'SOUL.md');
   const inUse = () => readFileSync(file, 'utf8').trim();
   const said = (chat: number) =>
@@ -170,8 +170,8 @@ describe('SOUL.md', () => {
         return all.includes('(grumpy)') ? 'no: it is unkind' : 'yes';
       }
       const last = request.messages.at(-1);
-      if (last?.role === 'tool') return `Done. ${textOf(last)}`;
-      const asked = textOf(last).split('\n').at(-1) ?? '';
+      if (last?.role === 'tool') return `Done. ${getMessageText(last)}`;
+      const asked = getMessageText(last).split('\n').at(-1) ?? '';
       if (asked.startsWith('be: ')) {
         const replacements = [{ old: 'calm, curious', new: asked.slice(4) }];
         const call = { name: 'propose_soul_change', arguments: { replacements, reason: 'asked' } };

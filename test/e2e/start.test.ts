@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { isDueToday } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
+  type CommandResult,
   type DataFolder,
-  type Ended,
   makeDataFolder,
   type ParleyProcess,
   runCommand,
@@ -16,7 +16,7 @@ import {
   startParleyProcess,
   writeSettings,
 } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 /** The test contacts nothing outside: it uses the offline model and any free port. */
 const QUIET = { model: 'offline', http: { port: 0 } };
@@ -33,7 +33,7 @@ function folderWith(settings: object): DataFolder {
 }
 
 async function started(folder: DataFolder): Promise<TestParley> {
-  const parley = await startParleyHere(folder.path);
+  const parley = await startParleyInProcess(folder.path);
   cleanUp.push(() => parley.discard());
   return parley;
 }
@@ -44,7 +44,7 @@ async function startedApart(folder: DataFolder): Promise<ParleyProcess> {
   return parley;
 }
 
-function expectOrderly(ended: Ended): void {
+function expectOrderly(ended: CommandResult): void {
   expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing was lost') });
   expect(ended.ms).toBeLessThan(10_000);
 }
@@ -57,7 +57,7 @@ describe('parley start', () => {
     expect(parley.out()).toContain('web: connected');
     expect(parley.out()).toContain(`npm run parley -- chat --data ${folder.path}`);
     expect(parley.out()).toContain('connect a model and a channel');
-    const web = webClient(parley);
+    const web = createWebClient(parley);
     expect((await web.post('hello')).status).toBe(200);
     await expect.poll(web.history).toHaveLength(2);
     expectOrderly(await parley.end('SIGTERM'));
@@ -69,7 +69,7 @@ describe('parley start', () => {
     expect((await open('/healthz')).status).toBe(200);
     expect((await open('/readyz')).status).toBe(200);
     expect((await open('/metrics')).status).toBe(401);
-    const web = webClient(parley);
+    const web = createWebClient(parley);
     await web.post('count me');
     await expect
       .poll(async () => (await web.get('/metrics')).body)
@@ -137,7 +137,7 @@ describe('parley start', () => {
     const { apiRoot } = telegram;
     const folder = folderWith({ ...QUIET, channels: { telegram: { token: '1:wrong', apiRoot } } });
     const parley = await started(folder);
-    const web = webClient(parley);
+    const web = createWebClient(parley);
     await web.post('hello');
     await expect.poll(web.history).toHaveLength(2);
     const look = () => runCommand(['--data', folder.path, 'status']);
@@ -169,7 +169,7 @@ describe('parley status', () => {
 
   it('[D10] reports channels, turns and the outbox of a running process', async () => {
     const folder = folderWith(QUIET);
-    const web = webClient(await started(folder));
+    const web = createWebClient(await started(folder));
     await web.post('hello');
     await expect.poll(web.history).toHaveLength(2);
     const ended = await runCommand(['--data', folder.path, 'status']);

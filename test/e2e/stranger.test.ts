@@ -1,13 +1,13 @@
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { type Closing, start } from './approval-scene.ts';
+import { type CloseFunctions, startInProcess } from './approval-scene.ts';
 
 const EVE = 700;
 const MESSAGES = 100;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
@@ -32,11 +32,11 @@ async function openToAll(cached: number, model: object = {}, spend: object = {})
     prompts.push(prompt);
     const usage = { prompt, completion: 60, cached: Math.floor(prompt * cached) };
     return {
-      text: `${ANSWER} (${prompts.length}) ${textOf(request.messages.at(-1)).length}`,
+      text: `${ANSWER} (${prompts.length}) ${getMessageText(request.messages.at(-1)).length}`,
       usage,
     };
   });
-  const parley = await start(
+  const parley = await startInProcess(
     double,
     {
       model: {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDueToday } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
@@ -15,10 +15,10 @@ const MEMBER = 77;
 
 type Reply = Exclude<Awaited<ReturnType<Parameters<TelegramScene['model']['reply']>[0]>>, string>;
 
-const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
-const lastOf = ({ messages }: ChatRequest) => textOf(messages.at(-1));
+const systemOf = ({ messages }: ChatRequest) => getMessageText(messages[0]);
+const lastOf = ({ messages }: ChatRequest) => getMessageText(messages.at(-1));
 const results = ({ messages }: ChatRequest) =>
-  messages.filter(({ role }) => role === 'tool').map((message) => textOf(message));
+  messages.filter(({ role }) => role === 'tool').map((message) => getMessageText(message));
 /**
  * The task at the end of a sub-agent's prompt, before the final line from Parley, or null for turns
  * with people.
@@ -116,7 +116,9 @@ describe('a delegated task', () => {
       const task = taskOf(request);
       if (completionsIn(request).length > 0) return `up: ${quotedIn(request)}`;
       if (task === 'deep') {
-        return toolsOf(request).includes('delegate_task') ? 'can go deeper' : 'this is the bottom';
+        return listToolNames(request).includes('delegate_task')
+          ? 'can go deeper'
+          : 'this is the bottom';
       }
       if (results(request).length > 0) return 'under way';
       return delegate('next', task === null ? 'middle' : 'deep');
@@ -243,7 +245,7 @@ describe('the access of a sub-agent', () => {
       expect(answers.at(-1)).toContain('There is no file MEMORY.md here');
     }
     expect(JSON.stringify(scene.model.requests)).not.toContain('nests in the attic');
-    expect(ofSubAgents().flatMap((request) => toolsOf(request))).not.toContain('write');
+    expect(ofSubAgents().flatMap((request) => listToolNames(request))).not.toContain('write');
     scene.telegram.say({ chat: ANN, text: 'look' });
     expect((await scene.untilAnswers(ANN, 2)).at(-1)).toContain('nests in the attic');
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 let scene: TelegramScene;
 beforeEach(async () => {
@@ -25,7 +25,7 @@ const reply = (text: string, more: object = {}) =>
   perform('conversations/reply', { ...lane(BO), text, as: 'self', requestId: text, ...more });
 const say = (text: string, chat = BO) => scene.telegram.say({ chat, text });
 const waiting = async () => {
-  const { body } = await webClient(scene.parley).get('/api/conversations/list');
+  const { body } = await createWebClient(scene.parley).get('/api/conversations/list');
   return JSON.parse(body).conversations[0].waiting;
 };
 const known = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);

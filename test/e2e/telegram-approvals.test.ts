@@ -1,16 +1,16 @@
 import { isDueToday, isFullRun } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import {
-  type Closing,
+  type CloseFunctions,
   NOTE,
   noted,
   record,
-  type Started,
-  start,
-  startApart,
-  writingModel,
+  type StartedParley,
+  startInProcess,
+  startSeparately,
+  startWritingModel,
 } from './approval-scene.ts';
 
 const ANN = 501;
@@ -26,17 +26,17 @@ const DAY_MS = 24 * 60 * 60_000;
  */
 const KILLS = 3;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
 /** `startIn` decides where Parley runs: in a separate process if the test kills it. */
-async function onTelegram<Parley extends Started>(
-  startIn: (...given: Parameters<typeof start>) => Promise<Parley>,
+async function onTelegram<Parley extends StartedParley>(
+  startIn: (...given: Parameters<typeof startInProcess>) => Promise<Parley>,
   approvals: object = {},
 ) {
-  const [telegram, model] = await Promise.all([startTelegramDouble(), writingModel(closing)]);
+  const [telegram, model] = await Promise.all([startTelegramDouble(), startWritingModel(closing)]);
   closing.push(() => telegram.close());
   const settings = {
     owners: [`telegram:${ANN}`],
@@ -72,7 +72,7 @@ describe('approvals on Telegram', () => {
   if (isDueToday(0, KILLS))
     it('[G05] a button pressed twice after a kill -9 runs the call once', async () => {
       const { telegram, model, parley, said, until, question, press } =
-        await onTelegram(startApart);
+        await onTelegram(startSeparately);
       telegram.say({ chat: ANN, text: 'please note it' });
       await until(ANN, 'May I use');
       expect(question(ANN)?.buttons).toEqual(['Approve', 'Deny']);
@@ -98,7 +98,7 @@ describe('approvals on Telegram', () => {
 
   if (isDueToday(1, KILLS))
     it('[G05] [G16] kills right after the press and before the answer still lead to one run and one answer', async () => {
-      const { telegram, model, parley, said, until, press } = await onTelegram(startApart);
+      const { telegram, model, parley, said, until, press } = await onTelegram(startSeparately);
       telegram.say({ chat: ANN, text: 'please note it' });
       await until(ANN, 'May I use');
       const query = press(ANN, 'Approve', ANN);
@@ -122,7 +122,7 @@ describe('approvals on Telegram', () => {
 
   if (isDueToday(2, KILLS))
     it('[G05] [D04] a request that was being sent during a kill can still be listed and decided', async () => {
-      const { telegram, parley, said, until } = await onTelegram(startApart);
+      const { telegram, parley, said, until } = await onTelegram(startSeparately);
       telegram.fault({ kind: 'hang', method: 'sendMessage', chat: ANN });
       telegram.say({ chat: ANN, text: 'please note it' });
       await telegram.waitFor(() => telegram.calls('sendMessage').length > 0);
@@ -136,7 +136,8 @@ describe('approvals on Telegram', () => {
     });
 
   it('[G05] in a group, other people cannot decide by button or code, and the buttons remain', async () => {
-    const { telegram, parley, said, until, question, press, code, toast } = await onTelegram(start);
+    const { telegram, parley, said, until, question, press, code, toast } =
+      await onTelegram(startInProcess);
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
     await until(GROUP, 'Only my owner');
     const refusal = '/approve is for my owner, and for those my owner has named.';
@@ -154,7 +155,7 @@ describe('approvals on Telegram', () => {
   });
 
   it('[G05] an approver named in the settings can decide, but has no other rights of an owner', async () => {
-    const { telegram, parley, said, until, press, code } = await onTelegram(start, {
+    const { telegram, parley, said, until, press, code } = await onTelegram(startInProcess, {
       approvers: [`telegram:${CY}`],
     });
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
@@ -176,7 +177,7 @@ describe('approvals on Telegram', () => {
 
   it('[G04] [G05] a plan survives a restart and runs once, and the button of an older plan has no effect', async () => {
     // A kill between request and decision is tested above; a full run also kills Parley here.
-    const startIn: typeof start = isFullRun() ? startApart : start;
+    const startIn: typeof startInProcess = isFullRun() ? startSeparately : startInProcess;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     const plan = (words: string) =>
       telegram.conversation(ANN).find(({ from, text }) => from === 'bot' && text.endsWith(words));
@@ -208,13 +209,13 @@ describe('approvals on Telegram', () => {
     telegram.say({ chat: ANN, text: 'and now' });
     await until(ANN, 'You said: and now');
     const runs = model.requests.filter(({ body }) =>
-      textOf(body.messages.at(-1)).endsWith('Yes, run the plan.'),
+      getMessageText(body.messages.at(-1)).endsWith('Yes, run the plan.'),
     );
     expect(runs).toHaveLength(1);
   });
 
   it('[G05] a button that expired while Parley was stopped has no effect, and disappears', async () => {
-    const { telegram, parley, until, question, press } = await onTelegram(start);
+    const { telegram, parley, until, question, press } = await onTelegram(startInProcess);
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
     await parley.restart(() => {}, { clock: () => Date.now() + DAY_MS });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isDueToday } from '@parley/core/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { imagesOf, textOf } from '../model/chat-request.ts';
+import { getMessageText, listImages } from '../model/chat-request.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const latin1 = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
@@ -28,10 +28,10 @@ describe('attachments on Telegram', () => {
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: JPEG } });
     expect(await next(ANN, before)).toEqual(['You said: what is it?']);
-    expect(imagesOf(newest())).toEqual([{ mimeType: 'image/jpeg', bytes: JPEG }]);
+    expect(listImages(newest())).toEqual([{ mimeType: 'image/jpeg', bytes: JPEG }]);
     scene.telegram.say({ chat: ANN, text: 'are you sure?' });
     await next(ANN, before + 1);
-    expect(imagesOf(newest())).toEqual([]);
+    expect(listImages(newest())).toEqual([]);
     expect(JSON.stringify(scene.model.requests.at(-1)?.body)).toContain('[picture]');
   });
 
@@ -41,7 +41,7 @@ describe('attachments on Telegram', () => {
     const bytes = await sharp({ create: size }).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     scene.telegram.say({ chat: ANN, text: 'and this?', file: { kind: 'document', bytes } });
     await next(ANN, before);
-    const [shown] = imagesOf(newest());
+    const [shown] = listImages(newest());
     const { width, height } = await sharp(shown?.bytes).metadata();
     expect({ width, height }).toEqual({ width: 1_045, height: 1_568 });
   });
@@ -53,12 +53,12 @@ describe('attachments on Telegram', () => {
     scene.model.queue('It is long.');
     scene.telegram.say({ chat: ANN, text: 'read', file });
     await next(ANN, before);
-    const id = /read_document reads it as "([\d-]+)"/.exec(textOf(newest()))?.[1];
+    const id = /read_document reads it as "([\d-]+)"/.exec(getMessageText(newest()))?.[1];
     const call = { name: 'read_document', arguments: { file: id, offset: 38_000 } };
     scene.model.queue({ toolCalls: [call] }, 'It ends with 7999.');
     scene.telegram.say({ chat: ANN, text: 'how does it end?' });
     expect(await next(ANN, before + 1)).toEqual(['It ends with 7999.']);
-    expect(textOf(newest())).toMatch(/are shown. This is its end..* 7998 7999\n<.outside/s);
+    expect(getMessageText(newest())).toMatch(/are shown. This is its end..* 7998 7999\n<.outside/s);
   });
 
   it('[F08] [F10] an album leads to one turn with all its pictures', async () => {
@@ -68,7 +68,7 @@ describe('attachments on Telegram', () => {
     scene.telegram.say({ ...album, text: 'both?', file: { kind: 'photo', bytes: JPEG } });
     scene.telegram.say({ ...album, file: { kind: 'photo', bytes: PNG } });
     await next(BO, before);
-    expect(imagesOf(newest()).map(({ bytes }) => bytes)).toEqual([JPEG, PNG]);
+    expect(listImages(newest()).map(({ bytes }) => bytes)).toEqual([JPEG, PNG]);
     expect(scene.model.total).toBe(asked + 1);
   });
 
@@ -120,7 +120,9 @@ describe('attachments on Telegram', () => {
       file: { kind: 'document', name, bytes: minutes },
     });
     await next(ANN, before);
-    expect(textOf(newest())).toMatch(/document "minutes.txt"\n---\nWe agreed on tea\.\n<\/file id/);
+    expect(getMessageText(newest())).toMatch(
+      /document "minutes.txt"\n---\nWe agreed on tea\.\n<\/file id/,
+    );
     const broken = latin1('%PDF-1.7 and nothing more');
     const file = { kind: 'document', name: 'a.pdf', bytes: broken } as const;
     scene.telegram.say({ chat: ANN, text: 'and this?', file });
@@ -136,7 +138,7 @@ describe('attachments on Telegram', () => {
     const file = { kind: 'document', bytes: PNG, claimedSize: 2_000_000 } as const;
     scene.telegram.say({ chat: ANN, text: 'too much?', file });
     expect((await next(ANN, before, 2))[1]).toContain('larger than the 1 MB that I can take');
-    expect(imagesOf(newest())).toEqual([]);
+    expect(listImages(newest())).toEqual([]);
   });
 
   it('[F10] [W09] the agent sends a picture from its workspace with a caption, but no private picture to a group', async () => {
@@ -189,7 +191,7 @@ describe('attachments on Telegram', () => {
     scene.telegram.fault({ kind: 'status', status: 502, method: 'getFile' });
     scene.telegram.say({ chat: ANN, text: 'patience', file: { kind: 'photo', bytes: PNG } });
     await next(ANN, before, 1, 40_000);
-    expect(imagesOf(newest()).map(({ bytes }) => bytes)).toEqual([PNG]);
+    expect(listImages(newest()).map(({ bytes }) => bytes)).toEqual([PNG]);
   });
 
   it('[D01] [F10] a file that was being fetched during a crash is fetched after the restart', async () => {
@@ -205,7 +207,7 @@ describe('attachments on Telegram', () => {
     scene.telegram.clearFaults();
     await scene.startAgain();
     expect(await next(ANN, before, 1, 40_000)).toEqual(['You said: still there?']);
-    expect(imagesOf(newest()).map(({ bytes }) => bytes)).toEqual([JPEG]);
+    expect(listImages(newest()).map(({ bytes }) => bytes)).toEqual([JPEG]);
     expect(scene.model.total).toBe(asked + 1);
   });
 });

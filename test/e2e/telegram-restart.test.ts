@@ -1,11 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ParleyProcess } from './parley-process.ts';
-import { ANN, BO, GROUP, startTelegramSceneApart, type TelegramScene } from './telegram-scene.ts';
+import {
+  ANN,
+  BO,
+  GROUP,
+  startSeparateTelegramScene,
+  type TelegramScene,
+} from './telegram-scene.ts';
 
 let scene: TelegramScene;
 let parley: ParleyProcess;
 beforeEach(async () => {
-  ({ scene, parley } = await startTelegramSceneApart());
+  ({ scene, parley } = await startSeparateTelegramScene());
 });
 afterEach(() => scene.close());
 

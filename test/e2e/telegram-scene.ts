@@ -1,12 +1,12 @@
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import {
   type HeldAnswer,
   HeldAnswers,
   type ModelDouble,
   startModelDouble,
 } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -58,11 +58,11 @@ export async function startTelegramScene(
   besides: object = {},
   options: SceneOptions = {},
 ): Promise<TelegramScene> {
-  return (await startScene((data) => startParleyHere(data), more, besides, options)).scene;
+  return (await startScene((data) => startParleyInProcess(data), more, besides, options)).scene;
 }
 
 /** Starts everything with Parley in a separate process, which can be killed. */
-export function startTelegramSceneApart(
+export function startSeparateTelegramScene(
   more: object = {},
   besides: object = {},
   options: SceneOptions = {},
@@ -79,7 +79,7 @@ async function startScene<First extends TestParley>(
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
-    const question = lastLineOf(textOf(messages.at(-1)));
+    const question = getLastLine(getMessageText(messages.at(-1)));
     await held.pass(question);
     return `You said: ${question}`;
   });
@@ -104,7 +104,7 @@ async function startScene<First extends TestParley>(
     },
     ...besides,
   };
-  const folder = path === undefined ? makeDataFolder(settings) : keptFolder(path, settings);
+  const folder = path === undefined ? makeDataFolder(settings) : toKeptFolder(path, settings);
   const first = await startIn(folder.path);
   let parley: TestParley = first;
   const answers = (chat: number) =>
@@ -130,7 +130,7 @@ async function startScene<First extends TestParley>(
       return apart;
     },
     async startAgain() {
-      parley = await startParleyHere(folder.path);
+      parley = await startParleyInProcess(folder.path);
       return parley;
     },
     async close() {
@@ -142,12 +142,12 @@ async function startScene<First extends TestParley>(
   return { scene, parley: first };
 }
 
-function keptFolder(path: string, settings: object): DataFolder {
+function toKeptFolder(path: string, settings: object): DataFolder {
   writeSettings(path, settings);
   return { path, remove() {} };
 }
 
 /** The last line is what the person wrote; earlier lines are context for the model. */
-function lastLineOf(text: string): string {
+function getLastLine(text: string): string {
   return text.split('\n').at(-1) ?? '';
 }

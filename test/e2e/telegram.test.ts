@@ -8,7 +8,7 @@ import {
   startTelegramScene,
   type TelegramScene,
 } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 let scene: TelegramScene;
 beforeAll(async () => {
@@ -194,7 +194,7 @@ describe('a stranger in Telegram', () => {
 
 describe('a linked account', () => {
   it('[F13] shares the conversation of the owner across platforms after the owner confirms the link', async () => {
-    const web = webClient(scene.parley);
+    const web = createWebClient(scene.parley);
     const inWeb = async () => (await web.history()).at(-1) ?? '';
     const before = count(BO);
     await web.post('/link');

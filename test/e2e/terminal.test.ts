@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
@@ -49,7 +49,7 @@ describe('parley chat with piped input', () => {
     });
     folder = makeDataFolder({
       model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
-      http: { port: await freePort() },
+      http: { port: await findFreePort() },
       agents: { desk: { name: 'Help desk' } },
     });
   });
@@ -68,7 +68,7 @@ describe('parley chat with piped input', () => {
   describe('parley chat while a gateway is running', () => {
     let gateway: TestParley;
     beforeAll(async () => {
-      gateway = await startParleyHere(folder.path);
+      gateway = await startParleyInProcess(folder.path);
     });
     afterAll(() => gateway.discard());
 
@@ -128,7 +128,7 @@ describe('parley chat with piped input', () => {
     await vi.waitFor(() => expect(model.total).toBeGreaterThan(asked), 30_000);
     await killed.end('SIGKILL');
     model.latencyMs = 0;
-    const gateway = await startParleyHere(folder.path);
+    const gateway = await startParleyInProcess(folder.path);
     expect(await asking.said).toEqual({
       ...{ code: 0, out: 'You said: still there?\n' },
       // The line is printed after some seconds, which a start on a busy machine may take.

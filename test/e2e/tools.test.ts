@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
@@ -18,7 +18,7 @@ function put(name: string, text: string): void {
 
 /** The tool results in a request, in order. */
 const results = ({ messages }: ChatRequest) =>
-  messages.filter(({ role }) => role === 'tool').map((message) => textOf(message));
+  messages.filter(({ role }) => role === 'tool').map((message) => getMessageText(message));
 
 /** A model that reads a file and reports its content. */
 function readsAndTells(path: string): void {
@@ -36,7 +36,9 @@ describe('an agent with tools', () => {
     scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
     expect(await scene.untilAnswers(ANN, 1)).toEqual(['It says: Parrots talk.']);
     const [first] = scene.model.requests;
-    expect(first && toolsOf(first.body)).toEqual(expect.arrayContaining(['read', 'write', 'grep']));
+    expect(first && listToolNames(first.body)).toEqual(
+      expect.arrayContaining(['read', 'write', 'grep']),
+    );
     expect(JSON.stringify(first?.body.messages[0])).toContain('`read`');
   });
 
@@ -47,7 +49,7 @@ describe('an agent with tools', () => {
     const [answer] = await scene.untilAnswers(GROUP, 1);
     expect(answer).toContain('There is no file MEMORY.md here');
     expect(JSON.stringify(scene.model.requests)).not.toContain('heron');
-    expect(scene.model.requests.flatMap(({ body }) => toolsOf(body))).not.toContain('write');
+    expect(scene.model.requests.flatMap(({ body }) => listToolNames(body))).not.toContain('write');
     scene.telegram.say({ chat: ANN, text: 'tell me' });
     expect((await scene.untilAnswers(ANN, 1))[0]).toContain('heron');
   });

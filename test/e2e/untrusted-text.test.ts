@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const GUEST = 7001;
@@ -45,7 +45,7 @@ async function requestFor(words: (mark: string) => string) {
   });
   await scene.untilAnswers(GROUP, before + 1);
   const { messages = [] } = model.requests.at(-1)?.body ?? {};
-  return { system: textOf(messages[0]), user: textOf(messages.at(-1)) };
+  return { system: getMessageText(messages[0]), user: getMessageText(messages.at(-1)) };
 }
 
 /** Ids and times differ from turn to turn. */

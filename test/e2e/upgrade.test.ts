@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, inject, it } from 'vitest';
-import { freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
 import { makeDataFolder, runCommand, startParleyProcess } from './parley-process.ts';
 
 const postgresUrl = inject('postgresUrl');
@@ -11,7 +11,7 @@ describe.runIf(postgresUrl && redisUrl)(
   'a process whose database was upgraded by a newer Parley',
   () => {
     it('[D09] shuts down gracefully, and refuses to start until it is upgraded, too', async () => {
-      const database = await freshDatabase(postgresUrl ?? '');
+      const database = await createFreshDatabase(postgresUrl ?? '');
       const folder = makeDataFolder({
         model: 'offline',
         http: { port: 0 },

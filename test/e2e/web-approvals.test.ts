@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import { isDueToday } from '@parley/core/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { NOTE } from './approval-scene.ts';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { answers, field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import {
+  answers,
+  field,
+  sendMessage,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const FILE = 'notes/birds.md';
@@ -23,8 +30,8 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     scene = await startWebScene(chromiumUrl ?? '', { approvals: { ask: ['write'] } });
     scene.model.reply(({ messages }) => {
       const last = messages.at(-1);
-      if (last?.role === 'tool') return `It said: ${textOf(last)}`;
-      const question = textOf(last).split('\n').at(-1) ?? '';
+      if (last?.role === 'tool') return `It said: ${getMessageText(last)}`;
+      const question = getMessageText(last).split('\n').at(-1) ?? '';
       if (!question.includes('note it')) return `You said: ${question}`;
       const text = question.includes('at length') ? LONG : 'Parrots talk.';
       return { toolCalls: [{ name: 'write', arguments: { path: FILE, text } }] };
@@ -61,7 +68,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     // A change kills Parley every third day; on other days it is shut down gracefully.
     const parley = isDueToday(1, 3) ? await scene.startApart() : scene.parley;
     const page = await open();
-    await say(page, 'please note it');
+    await sendMessage(page, 'please note it');
     await button(page, 'Approve').waitFor();
     await parley.discard();
     await scene.startAgain();
@@ -92,7 +99,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     mkdirSync(join(scene.folder.path, 'workspace/notes'), { recursive: true });
     writeFileSync(join(scene.folder.path, 'workspace', FILE), 'Cats sleep.\n');
     const page = await open();
-    await say(page, 'please note it');
+    await sendMessage(page, 'please note it');
     const asked = page.locator('.is-asked');
     await asked.locator('del').getByText('Cats sleep.').waitFor();
     const change = await asked.locator('.diff').innerText();
@@ -101,7 +108,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await asked.getByText(`path: "${FILE}"`).first().waitFor();
     const { SHOTS } = process.env;
     if (SHOTS) await page.screenshot({ path: join(SHOTS, 'change.png') });
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     const other = await page.context().newPage();
     await other.goto(`${scene.parley.address}/#/approvals`);
     const card = other.getByRole('article', { name: /^write for/ });
@@ -113,7 +120,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
 
   it('[G05] work by keyboard only without losing the focus, and a refusal is reported to the model', async () => {
     const page = await open();
-    await say(page, 'please note it');
+    await sendMessage(page, 'please note it');
     await button(page, 'Deny').waitFor();
     await page.getByRole('group', { name: 'Your choice' }).waitFor();
     await button(page, 'Approve').focus();
@@ -126,7 +133,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
 
   it('[G05] are sent once when the gateway is back after an outage', async () => {
     const page = await open();
-    await say(page, 'please note it');
+    await sendMessage(page, 'please note it');
     await button(page, 'Approve').waitFor();
     await scene.parley.end();
     await button(page, 'Approve').click();
@@ -140,7 +147,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
 
   it('[G05] show a long call to its last character within the page', async () => {
     const page = await open({ viewport: { width: 360, height: 740 } });
-    await say(page, 'please note it at length');
+    await sendMessage(page, 'please note it at length');
     await button(page, 'Approve').waitFor();
     const call = page.locator('.is-notice pre').last();
     const shown = (await call.innerText()).replaceAll('\n+', '');
@@ -152,11 +159,11 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
 
   it('[G04] [G05] run a plan once through its own button, and not through /mode', async () => {
     const page = await open();
-    await say(page, '/mode plan');
+    await sendMessage(page, '/mode plan');
     await untilAnswer(page, /plan mode: I look/);
-    await say(page, 'tidy up');
+    await sendMessage(page, 'tidy up');
     await button(page, 'Run the plan').waitFor();
-    await say(page, '/mode agent');
+    await sendMessage(page, '/mode agent');
     await untilAnswer(page, /agent mode: I use/);
     await expect.poll(() => button(page, 'Run the plan').count()).toBe(1);
     await button(page, 'Run the plan').dblclick();
@@ -166,10 +173,10 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await page.getByText('You chose Run the plan.').waitFor();
     // The last answer of the agent was not a plan, so it has no button.
     await expect.poll(() => button(page, 'Run the plan').count()).toBe(0);
-    await say(page, '/run');
+    await sendMessage(page, '/run');
     await untilAnswer(page, 'That plan has been run.');
     const runs = scene.model.requests.filter(({ body }) =>
-      textOf(body.messages.at(-1)).endsWith('Yes, run the plan.'),
+      getMessageText(body.messages.at(-1)).endsWith('Yes, run the plan.'),
     );
     expect(runs).toHaveLength(1);
   });
@@ -184,7 +191,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
         if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${colorScheme}.png`) });
       }
     };
-    await say(page, 'please note it');
+    await sendMessage(page, 'please note it');
     await button(page, 'Approve').waitFor();
     await isReadable('choices');
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);

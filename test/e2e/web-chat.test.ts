@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import {
   answers,
   field,
   mine,
-  say,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -33,7 +33,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     const pieces = Array.from({ length: 30 }, (_, index) => `Point **${index + 1}**. `);
     const goOn = scene.model.pauseBehind('**6**');
     scene.model.queue({ text: pieces });
-    await say(page, 'Make a list');
+    await sendMessage(page, 'Make a list');
     const live = page.locator('.is-live');
     await live.getByText('Point 3.').waitFor();
     const early = await live.innerText();
@@ -54,9 +54,9 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     const other = await page.context().newPage();
     await other.goto(scene.parley.address);
     await other.getByText('Connected', { exact: true }).waitFor();
-    await say(page, 'Said in the first tab');
+    await sendMessage(page, 'Said in the first tab');
     await untilAnswer(other, 'You said: Said in the first tab');
-    await say(other, 'Said in the second tab');
+    await sendMessage(other, 'Said in the second tab');
     await untilAnswer(page, 'You said: Said in the second tab');
     await untilAnswer(other, 'You said: Said in the second tab');
     expect(await mine(other)).toEqual(await mine(page));
@@ -68,7 +68,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     const page = await scene.open();
     const goOn = scene.model.pauseBehind('Piece 5.');
     scene.model.queue({ text: Array.from({ length: 40 }, (_, index) => `Piece ${index + 1}. `) });
-    await say(page, 'Slowly please');
+    await sendMessage(page, 'Slowly please');
     await page.locator('.is-live').getByText('Piece 2.').waitFor();
     const late = await page.context().newPage();
     await late.goto(scene.parley.address);
@@ -82,9 +82,9 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     const page = await scene.open();
     const goOn = scene.model.pauseBehind('Part 5.');
     scene.model.queue({ text: Array.from({ length: 20 }, (_, index) => `Part ${index + 1}. `) });
-    await say(page, 'Take your time');
+    await sendMessage(page, 'Take your time');
     await page.locator('.is-live').getByText('Part 2.').waitFor();
-    await say(page, 'one more thing');
+    await sendMessage(page, 'one more thing');
     const below = page.locator('.is-live + [role=log]');
     await below.getByText('one more thing').waitFor();
     goOn();
@@ -107,7 +107,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
       { toolCalls: [{ name: 'ask_user', arguments: ask }] },
       { text: ['Then ', 'red ', 'it ', 'is.'] },
     );
-    await say(page, 'Hoist a sail');
+    await sendMessage(page, 'Hoist a sail');
     await page.locator('.is-live .calls').getByText('no-such-folder').waitFor();
     goOn();
     await untilAnswer(page, 'Which sail?');
@@ -125,7 +125,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.locator('.calls li', { hasText: 'no-such-folder' }).waitFor();
     await page.getByText('Your answer: Red').waitFor();
     await page.setViewportSize({ width: 320, height: 640 });
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await page.context().close();
   });
 
@@ -133,7 +133,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     const page = await scene.open();
     scene.model.pauseBehind('Word 5.');
     scene.model.queue({ text: Array.from({ length: 400 }, (_, index) => `Word ${index + 1}. `) });
-    await say(page, 'Never stop');
+    await sendMessage(page, 'Never stop');
     await page.locator('.is-live').getByText('Word 2.').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await untilAnswer(page, 'Stopped.');
@@ -142,7 +142,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.getByText('stopped', { exact: false }).last().waitFor();
     await expect.poll(() => page.locator('.typing').count()).toBe(0);
     await untilAnswer(page, 'Word 2.');
-    await say(page, 'Go on');
+    await sendMessage(page, 'Go on');
     await untilAnswer(page, 'You said: Go on');
     const request = JSON.stringify(scene.model.requests.at(-1)?.body.messages);
     expect(request).toMatch(/Word 2\..*\[Stopped here by the user\.\]/);
@@ -171,7 +171,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   it('[F10] reports that a message is too long, keeps its text, and lets it be edited', async () => {
     const page = await scene.open();
     const long = 'many words '.repeat(100_000);
-    await say(page, long);
+    await sendMessage(page, long);
     await page.getByText(/Not accepted: longer than/).waitFor();
     await untilAnswer(page, /send it in smaller pieces/);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -183,7 +183,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   it('[M01] shows right-to-left text, very long words and collapsed text without breaking the page', async () => {
     const page = await scene.open({ viewport: { width: 400, height: 800 } });
     scene.model.queue('مرحبا بالعالم');
-    await say(page, `שלום ${'word'.repeat(200)}\n${'line\n'.repeat(60)}`);
+    await sendMessage(page, `שלום ${'word'.repeat(200)}\n${'line\n'.repeat(60)}`);
     await untilAnswer(page, 'مرحبا');
     await page
       .getByRole('button', { name: /Show all/ })
@@ -207,7 +207,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.getByRole('button', { name: 'Go to the newest message' }).waitFor();
     const other = await page.context().newPage();
     await other.goto(scene.parley.address);
-    await say(other, 'Something new');
+    await sendMessage(other, 'Something new');
     await untilAnswer(page, 'You said: Something new');
     const top = () =>
       page.getByRole('region', { name: 'Messages' }).evaluate((box) => box.scrollTop);
@@ -220,7 +220,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   it('copies a code block as it was written', async () => {
     const page = await scene.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     scene.model.queue('```ts\nconst a = "<b>";\n  indented();\n```');
-    await say(page, 'Show code');
+    await sendMessage(page, 'Show code');
     await untilAnswer(page, 'indented');
     await page.getByRole('button', { name: 'Copy code' }).last().click();
     await page.getByText('Copied').waitFor();

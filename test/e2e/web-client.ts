@@ -21,7 +21,10 @@ export interface WebClient {
 }
 
 /** Talks to the web channel of a running Parley with its token. */
-export function webClient({ address, token }: Pick<TestParley, 'address' | 'token'>): WebClient {
+export function createWebClient({
+  address,
+  token,
+}: Pick<TestParley, 'address' | 'token'>): WebClient {
   const headers = { authorization: `Bearer ${token}` };
   const get = async (path: string) => {
     const response = await fetch(`${address}${path}`, { headers });

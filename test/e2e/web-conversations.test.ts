@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
-import { webClient } from './web-client.ts';
+import { findPageFaults } from './page-faults.ts';
+import { createWebClient } from './web-client.ts';
 import {
   LOOKS,
   openView,
-  say,
-  showIn,
+  resizePage,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -22,7 +22,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
     scene = await startWebScene(chromiumUrl ?? '');
     chat = await scene.open();
     for (const text of ['Wie groß ist die Größe?', '公园在哪里', '<b>third</b>']) {
-      await say(chat, text);
+      await sendMessage(chat, text);
       await untilAnswer(chat, `You said: ${text}`);
     }
     page = await scene.open({ viewport: { width: 1440, height: 860 } });
@@ -62,7 +62,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
     const late = Promise.withResolvers<string>();
     scene.model.reply(() => late.promise);
     await page.goto(`${scene.parley.address}/#/conversations`);
-    await say(chat, 'a slow question');
+    await sendMessage(chat, 'a slow question');
     await link().getByText('Running').waitFor();
     expect(await link().innerText()).toContain('a slow question');
     await open();
@@ -75,7 +75,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
     // If the page showed this chat, it would mark the answer as read before the list shows it.
     const address = chat.url();
     await openView(chat, 'Status');
-    await webClient(scene.parley).post('/status');
+    await createWebClient(scene.parley).post('/status');
     await link().getByText('New', { exact: true }).waitFor();
     await open();
     await link().getByText('New', { exact: true }).waitFor({ state: 'detached' });
@@ -86,7 +86,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
     await panel()
       .getByLabel(/^Mode(?!l)/)
       .selectOption('plan');
-    await say(chat, '/mode');
+    await sendMessage(chat, '/mode');
     await untilAnswer(chat, /plan/);
     await panel().getByRole('button', { name: 'Clear context' }).click();
     await panel().getByRole('button', { name: 'Clear it' }).click();
@@ -115,7 +115,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
   });
 
   it('[U08] load older messages without limit, and keep the scroll position', async () => {
-    for (let nth = 0; nth < 27; nth += 1) await say(chat, `/status ${100 + nth}`);
+    for (let nth = 0; nth < 27; nth += 1) await sendMessage(chat, `/status ${100 + nth}`);
     await chat.getByRole('log').locator('.mine.is-sent', { hasText: '/status 126' }).waitFor();
     await page.goto(`${scene.parley.address}/#/conversations`);
     await open();
@@ -135,7 +135,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
   it('[U03] are readable in light and dark, and fit a phone', async () => {
     const own = await scene.open();
     for (const [colorScheme, width] of LOOKS) {
-      await showIn(own, colorScheme, width);
+      await resizePage(own, colorScheme, width);
       await own.goto(`${scene.parley.address}/#/conversations`);
       await own.goto(`${scene.parley.address}/${ADDRESS}`);
       const first = own.locator('.said-message').first();
@@ -143,7 +143,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
       await first.getByRole('button', { name: 'Why' }).focus();
       await own.keyboard.press('Enter');
       await first.locator('.why-stages').waitFor();
-      expect([width, await faultsOf(own)]).toEqual([width, []]);
+      expect([width, await findPageFaults(own)]).toEqual([width, []]);
     }
     await own.context().close();
   });

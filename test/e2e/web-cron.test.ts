@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
-import { faultsOf } from './page-faults.ts';
+import { getMessageText } from '../model/chat-request.ts';
+import { findPageFaults } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { openView, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -17,14 +17,15 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     scene = await startWebScene(chromiumUrl ?? '');
     scene.model.reply(({ messages }) => {
       const last = messages.at(-1);
-      if (textOf(last).includes('An event came from outside')) return 'The hall is <b>dark</b>.';
-      if (textOf(last).includes('The time of the job')) return 'Water them now.';
+      if (getMessageText(last).includes('An event came from outside'))
+        return 'The hall is <b>dark</b>.';
+      if (getMessageText(last).includes('The time of the job')) return 'Water them now.';
       if (last?.role === 'tool') return 'It is planned.';
       const input = { action: 'add', title: 'plants', task: TASK, every: 'daily at 9:00' };
       return { toolCalls: [{ name: 'cron', arguments: input }] };
     });
     page = await scene.open({ viewport: { width: 320, height: 800 } });
-    await say(page, 'remind me of the plants');
+    await sendMessage(page, 'remind me of the plants');
     await untilAnswer(page, 'It is planned.');
     await openView(page, 'Jobs');
   });
@@ -67,7 +68,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     await page.getByRole('alert').getByText('is not an interval').waitFor();
     const { SHOTS } = process.env;
     if (SHOTS) await page.screenshot({ path: `${SHOTS}/job-form.png`, fullPage: true });
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await fill('Time', '2 h');
     await fill('Title', 'flowers');
     await fill('What should the agent do?', 'Water the flowers.');
@@ -131,7 +132,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     await page.getByRole('button', { name: 'Send: house' }).click();
     await page.getByRole('status').getByText('The event was accepted').waitFor();
     await job('house').getByText('not sent again').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await page.reload();
     await job('house').getByText('Say what changed.').waitFor();
     expect(await page.content()).not.toContain(token);

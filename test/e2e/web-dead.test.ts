@@ -2,7 +2,7 @@ import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/tel
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { LOOKS, openView, showIn, startWebScene, type WebScene } from './web-scene.ts';
+import { LOOKS, openView, resizePage, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
@@ -201,7 +201,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     const own = await scene.open();
     const looksWell = async () => {
       for (const [colorScheme, width] of LOOKS) {
-        await showIn(own, colorScheme, width);
+        await resizePage(own, colorScheme, width);
         expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
         const fits = await own.evaluate(
           '[document.documentElement, ...document.querySelectorAll("main, .letter, .top")].every((box) => box.scrollWidth <= box.clientWidth)',

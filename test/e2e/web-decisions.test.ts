@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
-import { faultsOf } from './page-faults.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { getMessageText } from '../model/chat-request.ts';
+import { findPageFaults } from './page-faults.ts';
+import { openView, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const HOSTILE = 'Parrots talk <img src=x onerror="document.title=1">';
@@ -19,8 +19,8 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     });
     scene.model.reply(({ messages }) => {
       const last = messages.at(-1);
-      if (last?.role === 'tool') return `It said: ${textOf(last)}`;
-      const question = textOf(last).split('\n').at(-1) ?? '';
+      if (last?.role === 'tool') return `It said: ${getMessageText(last)}`;
+      const question = getMessageText(last).split('\n').at(-1) ?? '';
       const [, path] = /^write (\S+)/.exec(question) ?? [];
       if (path !== undefined)
         return { toolCalls: [{ name: 'write', arguments: { path, text: HOSTILE } }] };
@@ -60,7 +60,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
   };
 
   it('[G05] [W09] show a request with its chat, text, change and complete call, and are counted by a badge', async () => {
-    await say(chat, 'write open.md please');
+    await sendMessage(chat, 'write open.md please');
     await see(question());
     const shown = await question().innerText();
     for (const part of ['write open.md please', 'whole_file:', HOSTILE]) {
@@ -70,7 +70,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     expect(await question().locator('ins').innerText()).toContain(`+${HOSTILE}`);
     expect(await page.title()).not.toBe('1');
     await shoot('question');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await chat.evaluate("dispatchEvent(new Event('focus'))");
     await chat.getByRole('link', { name: 'Inbox 1 question waits' }).waitFor();
   });
@@ -90,7 +90,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
 
   it('[G05] that always allow a call end its requests until they are revoked', async () => {
     const rule = 'current_time:Asia/Tokyo';
-    await say(chat, 'time in Asia/Tokyo');
+    await sendMessage(chat, 'time in Asia/Tokyo');
     await see(question());
     await button('Always allow').click();
     await question().getByText(`Calls like ${rule} will run without asking`).waitFor();
@@ -110,19 +110,19 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await section('Always allowed').getByText(rule).waitFor();
     const inUse = /the settings were read again/;
     await expect.poll(() => inUse.test(scene.parley.err()), { timeout: 30_000 }).toBe(true);
-    await say(chat, 'time in Asia/Tokyo');
+    await sendMessage(chat, 'time in Asia/Tokyo');
     await see(section('Decided').getByText('allowed by a rule'));
     await section('Always allowed')
       .getByRole('button', { name: `Revoke: ${rule}` })
       .click();
     await page.getByText('Nothing is always allowed; you are asked every time.').waitFor();
     expect(settings()).not.toContain(rule);
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
   });
 
   it('[W09] keep a file written by the agent private until a person releases it in the version shown', async () => {
     for (const name of ['notes/one.md', 'notes/two.md']) {
-      await say(chat, `write ${name}`);
+      await sendMessage(chat, `write ${name}`);
       await untilAnswer(chat, `Made ${name}`);
     }
     const file = (name: string) => section('Files the agent wrote').getByRole('article', { name });
@@ -133,7 +133,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     expect(await file('notes/one.md').innerText()).toContain('conversation with Owner');
     await file('notes/one.md').getByText(HOSTILE).waitFor();
     await shoot('files');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     const path = join(scene.folder.path, 'workspace/notes/one.md');
     // The file changes just before the click, because the page refreshes every few seconds and
     // would otherwise show the change first.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { openView, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -24,7 +24,7 @@ describe.runIf(chromiumUrl)('failing actions on the page', () => {
     await leave.click();
     const note = page.getByRole('alert').filter({ hasText: 'You are still signed in.' });
     await note.getByText('The gateway does not answer.').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await page.unroute('**/api/sessions/leave');
     await leave.click();
     await page.getByRole('heading', { name: 'This chat is private' }).waitFor();
@@ -37,7 +37,7 @@ describe.runIf(chromiumUrl)('failing actions on the page', () => {
     await page
       .locator('input[type=file]')
       .setInputFiles([{ name: 'plan.txt', mimeType: 'text/plain', buffer: Buffer.from('a plan') }]);
-    await say(page, 'Keep this');
+    await sendMessage(page, 'Keep this');
     await untilAnswer(page, /Keep this/);
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import { startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
@@ -89,7 +89,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     await older().click();
     const list = page.getByRole('navigation', { name: 'Conversations' });
     await list.getByRole('alert').getByText('The gateway does not answer.').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     hasOlder = true;
     await list.getByRole('button', { name: 'Try again' }).click();
     await expect.poll(titles).toEqual(titlesOf(120, 21));

@@ -2,14 +2,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import {
   answers,
   LOOKS,
   openView,
-  say,
-  showIn,
+  resizePage,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -39,10 +39,10 @@ describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '', { heartbeat: { quietHours: 'off' } });
     scene.model.reply(({ messages }) =>
-      textOf(messages.at(-1)).includes('standing task is due') ? found : 'You are welcome.',
+      getMessageText(messages.at(-1)).includes('standing task is due') ? found : 'You are welcome.',
     );
     page = await scene.open({ viewport: { width: 1100, height: 860 } });
-    await say(page, 'hello');
+    await sendMessage(page, 'hello');
     await untilAnswer(page, 'You are welcome.');
     await openView(page, 'Heartbeat');
   });
@@ -105,7 +105,7 @@ describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
     const shown = await scene.open();
     await openView(shown, 'Heartbeat');
     for (const [colorScheme, width] of [...LOOKS, ['light', 390], ['dark', 768]] as const) {
-      await showIn(shown, colorScheme, width);
+      await resizePage(shown, colorScheme, width);
       await card('mail', shown).waitFor();
       expect([width, await fits(shown)]).toEqual([width, true]);
       expect(await shown.evaluate(POOR_CONTRAST)).toEqual([]);

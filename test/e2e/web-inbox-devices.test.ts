@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
-import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { findPageFaults } from './page-faults.ts';
+import { field, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
@@ -33,7 +33,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
       channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
     });
     desk = await scene.open(WIDE);
-    await say(desk, 'a note about ships');
+    await sendMessage(desk, 'a note about ships');
     await untilAnswer(desk, 'You said: a note about ships');
     await fromAnn('Hello');
     await row(desk, 'Ann').getByText('You said: Hello').waitFor();
@@ -190,11 +190,11 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await ann.getByText('Owner').waitFor();
     await ann.getByText(/^[\d,]+ tokens$/).waitFor();
     expect(await panel.getByRole('link', { name: 'Channels and requests' }).count()).toBe(1);
-    expect(await faultsOf(desk)).toEqual([]);
+    expect(await findPageFaults(desk)).toEqual([]);
     await panel.getByRole('button', { name: 'Prompt' }).click();
     await panel.getByText(/tokens in [\d,]+ characters/).waitFor();
     await panel.getByRole('link', { name: 'Open the whole prompt' }).waitFor();
-    expect(await faultsOf(desk)).toEqual([]);
+    expect(await findPageFaults(desk)).toEqual([]);
     await panel.getByRole('button', { name: 'Details' }).click();
   });
 
@@ -229,7 +229,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     const question = desk.getByRole('group', { name: 'Delete this conversation?' });
     await question.getByText('This deletes 8 messages and 5 answers').waitFor();
     await question.getByText('stays visible in the other app').waitFor();
-    expect(await faultsOf(desk)).toEqual([]);
+    expect(await findPageFaults(desk)).toEqual([]);
     await question.getByRole('button', { name: 'Delete', exact: true }).click();
     await field(desk).waitFor();
     await expect.poll(() => titles(desk)).toEqual(['Harbor']);

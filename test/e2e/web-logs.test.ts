@@ -4,9 +4,9 @@ import { gunzipSync } from 'node:zlib';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { openView, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 50_133_487;
@@ -38,7 +38,7 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
     });
     telegram.say({ chat: ANN, text: CANARIES.text, from: { id: ANN, first_name: CANARIES.name } });
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
-    await say(page, `${CANARIES.text} ${CANARIES.secret}`);
+    await sendMessage(page, `${CANARIES.text} ${CANARIES.secret}`);
     await untilAnswer(page, CANARIES.text);
     writeFileSync(join(scene.folder.path, 'workspace/MEMORY.md'), CANARIES.file);
     writeFileSync(join(scene.folder.path, `workspace/${CANARIES.file}.md`), CANARIES.file);
@@ -206,7 +206,7 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
       await other.locator('details summary').first().waitFor({ timeout: 30_000 });
       await other.locator('details summary').last().focus();
       await other.keyboard.press('Enter');
-      expect(await faultsOf(other)).toEqual([]);
+      expect(await findPageFaults(other)).toEqual([]);
       await other.context().close();
     },
     120_000,

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { field, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -28,7 +28,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     scene = await startWebScene(chromiumUrl ?? '');
     const page = await scene.open();
     scene.model.queue(RICH);
-    await say(page, 'Show me everything');
+    await sendMessage(page, 'Show me everything');
     await untilAnswer(page, 'quote');
     await page.context().close();
   });
@@ -70,7 +70,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
 
   it('[U03] give every text a contrast of 4.5 in light and dark', async () => {
     const page = await scene.open();
-    await say(page, '/status');
+    await sendMessage(page, '/status');
     await untilAnswer(page, 'Model');
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -90,7 +90,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
   it('[U03] avoid animations for people who prefer reduced motion', async () => {
     const page = await scene.open({ reducedMotion: 'reduce' });
     scene.model.latencyMs = 1_500;
-    await say(page, 'Think');
+    await sendMessage(page, 'Think');
     await page.locator('.typing').waitFor();
     expect(await page.evaluate('document.getAnimations().length')).toBe(0);
     await untilAnswer(page, 'You said: Think');
@@ -146,7 +146,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     );
     expect(nameless).toEqual([]);
     scene.model.latencyMs = 1_500;
-    await say(page, 'Announce it');
+    await sendMessage(page, 'Announce it');
     await page.getByRole('status').getByText('is writing…').waitFor();
     await untilAnswer(page, 'You said: Announce it');
     await expect.poll(() => page.getByRole('status').textContent()).toBe('');

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
-import { say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { findPageFaults } from './page-faults.ts';
+import { sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -52,12 +52,12 @@ describe.runIf(chromiumUrl)('formulas on the web page', () => {
 
   it('[U02] [U08] are rendered as MathML in the chat and in the inbox, and as source when invalid', async () => {
     const { page, stopped, loaded } = await watched();
-    await say(page, 'No formula');
+    await sendMessage(page, 'No formula');
     await untilAnswer(page, 'You said: No formula');
     const isLibrary = (path: string) => path.startsWith('/page/maths-');
     expect(loaded.filter(isLibrary)).toEqual([]);
     scene.model.queue(ANSWER);
-    await say(page, 'Some maths');
+    await sendMessage(page, 'Some maths');
     await untilAnswer(page, 'The end.');
     await isDrawn(page);
     expect(loaded.filter(isLibrary)).toHaveLength(1);
@@ -104,7 +104,7 @@ describe.runIf(chromiumUrl)('formulas on the web page', () => {
       await page.setViewportSize({ width, height: 800 });
       const group = page.getByRole('group', { name: 'Formula' });
       await expect.poll(() => group.count()).toBe(width === 320 ? 2 : 1);
-      expect(await faultsOf(page)).toEqual([]);
+      expect(await findPageFaults(page)).toEqual([]);
       const { SHOTS } = process.env;
       if (SHOTS) await page.screenshot({ path: `${SHOTS}/maths-${width}.png` });
     }

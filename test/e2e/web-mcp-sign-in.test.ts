@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type GuardedServer, startGuardedServer } from '@parley/tools/testing/guarded-server';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
 import { openView, startWebScene, type WebScene } from './web-scene.ts';
 
@@ -34,7 +34,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in',
     await openView(page, 'Status');
     const button = page.getByRole('button', { name: 'Sign in at vault' });
     await button.waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     // The double consents immediately and redirects the browser back.
     await button.click();
     await page.getByText('Signed in at vault.').waitFor();

@@ -1,8 +1,15 @@
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
-import { field, openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { findPageFaults } from './page-faults.ts';
+import {
+  field,
+  openView,
+  sendMessage,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
@@ -20,11 +27,11 @@ describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
       channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
     });
     page = await scene.open({ viewport: { width: 1440, height: 860 } });
-    await say(page, 'a note about ships');
+    await sendMessage(page, 'a note about ships');
     await untilAnswer(page, 'You said: a note about ships');
     await openChat(BIRDS);
     await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
-    await say(page, 'a note about birds');
+    await sendMessage(page, 'a note about birds');
     await untilAnswer(page, 'You said: a note about birds');
     telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text: 'Hello' });
     await row('Ann').getByText('You said: Hello').waitFor();
@@ -92,7 +99,7 @@ describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
     await page.route('**/api/conversations/stop', (route) => route.abort());
     await command('/stop');
     await palette().getByRole('alert').getByText('The gateway does not answer.').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await page.unroute('**/api/conversations/stop');
     await page.keyboard.press('Enter');
     await palette().waitFor({ state: 'detached' });

@@ -7,12 +7,12 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { HeldAnswers } from '../model/index.ts';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import { makeDataFolder, runCommand } from './parley-process.ts';
 import {
-  addressesOfViews,
+  listViewAddresses,
   openView,
-  say,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -60,7 +60,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
       return ANSWERED;
     });
     const page = await scene.open();
-    await say(page, SAID);
+    await sendMessage(page, SAID);
     await untilAnswer(page, ANSWERED);
     await page.context().close();
     expect((await parley('cron', 'add', JOB, '--at', '2099-01-01T10:00')).out).toContain('is set');
@@ -183,12 +183,12 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     '[U03] see the views of a %s at %i pixels, and a clear message at other addresses',
     async (role, width, ids) => {
       const owner = await scene.open();
-      const all = [...(await addressesOfViews(owner)), '#/conversations'];
+      const all = [...(await listViewAddresses(owner)), '#/conversations'];
       await owner.context().close();
       expect(all).toContain('#/people');
       const page = await signIn(role, width);
       await page.getByRole('heading', { name: 'Status', exact: true }).waitFor();
-      const own = await addressesOfViews(page);
+      const own = await listViewAddresses(page);
       expect(own).toEqual(ids.map((id) => `#/${id}`));
       const failed: string[] = [];
       page.on('response', (one) => {
@@ -207,7 +207,8 @@ describe.runIf(chromiumUrl)('people with a role', () => {
           await closed.waitFor();
         } else await page.getByText('This needs the role operator.').waitFor();
         expect([view, await texts(page)]).toEqual([view, []]);
-        if (view === '#/status' || view === '#/soul') expect(await faultsOf(page)).toEqual([]);
+        if (view === '#/status' || view === '#/soul')
+          expect(await findPageFaults(page)).toEqual([]);
       }
       // The page does not even request views without access.
       expect(failed).toEqual([]);
@@ -259,7 +260,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
       const card = page.getByRole('article', { name });
       await card.getByText('operator', { exact: true }).waitFor();
       await card.getByText('Never seen').waitFor();
-      expect(await faultsOf(page)).toEqual([]);
+      expect(await findPageFaults(page)).toEqual([]);
       expect((await ask('/api/queue/report', token)).status).toBe(200);
       await page.getByRole('button', { name: 'Refresh' }).press('Enter');
       await card.getByText('Last seen: Today').waitFor();

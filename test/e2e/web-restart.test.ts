@@ -6,7 +6,7 @@ import {
   answers,
   field,
   mine,
-  say,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -37,9 +37,9 @@ describe.runIf(chromiumUrl)('the page during an outage of the gateway', () => {
     const [page, closed] = [await scene.open(), await scene.open()];
     await parley.end('SIGKILL');
     await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
-    await say(page, 'Written while you were away');
+    await sendMessage(page, 'Written while you were away');
     await page.getByText('Not sent yet, trying again…').waitFor();
-    await say(closed, 'Written before the tab was closed');
+    await sendMessage(closed, 'Written before the tab was closed');
     await closed.getByText('Not sent yet, trying again…').waitFor();
     const { address } = scene.parley;
     const context = closed.context();
@@ -71,7 +71,7 @@ describe.runIf(chromiumUrl)('the page during an outage of the gateway', () => {
       await untilAnswer(page, `You said: ${text}`);
       await page.getByText('Connected', { exact: true }).waitFor();
       // A duplicate would arrive with the next answer at the latest.
-      await say(page, `After ${ms}`);
+      await sendMessage(page, `After ${ms}`);
       await untilAnswer(page, `You said: After ${ms}`);
       for (const look of ['live', 'reloaded']) {
         const found = (await answers(page)).filter((answer) => answer.includes(text));
@@ -91,7 +91,7 @@ describe.runIf(chromiumUrl)('the page during an outage of the gateway', () => {
       scene.model.reply(() => ({
         text: Array.from({ length: 30 }, (_, at) => `Step ${at + 1}. `),
       }));
-      await say(page, 'Walk');
+      await sendMessage(page, 'Walk');
       await page.locator('.is-live').getByText('Step 5.').waitFor();
       await parley.end('SIGKILL');
       await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
@@ -107,11 +107,11 @@ describe.runIf(chromiumUrl)('the page during an outage of the gateway', () => {
   it('[D11] loses no message in an orderly restart', async () => {
     const page = await scene.open();
     scene.model.reply(() => 'Noted.');
-    await say(page, 'In the first life');
+    await sendMessage(page, 'In the first life');
     await untilAnswer(page, 'Noted.');
     const ended = await parley.end('SIGTERM');
     expect(ended.code).toBe(0);
-    await say(page, 'Between two lives');
+    await sendMessage(page, 'Between two lives');
     await scene.startAgain();
     await page.getByText('Connected', { exact: true }).waitFor();
     await untilAnswer(page, 'Noted.');

@@ -1,6 +1,13 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { answers, mine, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import {
+  answers,
+  mine,
+  sendMessage,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -61,7 +68,7 @@ describe.runIf(chromiumUrl)('the page under attack', () => {
   it('[U03] [M04] renders hostile Markdown and HTML harmless in an answer and in a message', async () => {
     const { page, foreign, complaints } = await watched();
     scene.model.queue(`${HOSTILE}\n\nEnd of it.`);
-    await say(page, HOSTILE);
+    await sendMessage(page, HOSTILE);
     await untilAnswer(page, 'End of it.');
     const shown = (await answers(page)).at(-1) ?? '';
     expect(shown).toContain('<script>document.title="owned"</script>');

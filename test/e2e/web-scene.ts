@@ -1,9 +1,9 @@
 import { isDueToday } from '@parley/core/testing';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
+import { findFreePort } from '../services/free-port.ts';
 import { openChromium } from '../services/open-chromium.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -33,10 +33,10 @@ export interface WebScene {
 export async function startWebScene(chromiumUrl: string, settings = {}): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([
     startModelDouble(),
-    freePort(),
+    findFreePort(),
     openChromium(chromiumUrl),
   ]);
-  model.reply(({ messages }) => `You said: ${lastLineOf(messages.at(-1)?.content)}`);
+  model.reply(({ messages }) => `You said: ${getLastLine(messages.at(-1)?.content)}`);
   const folder = makeDataFolder({
     model: {
       provider: 'openai-compatible',
@@ -48,7 +48,7 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
     http: { port },
     ...settings,
   });
-  let parley: TestParley = await startParleyHere(folder.path);
+  let parley: TestParley = await startParleyInProcess(folder.path);
   return {
     model,
     folder,
@@ -70,7 +70,7 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
       return apart;
     },
     async startAgain() {
-      parley = await startParleyHere(folder.path);
+      parley = await startParleyInProcess(folder.path);
     },
     async close() {
       await browser.close();
@@ -93,7 +93,7 @@ export const LOOKS = (
 ).filter((_, nth) => isDueToday(nth, 2));
 
 /** Shows an open page in another color scheme and width, as `open` would show it. */
-export async function showIn(page: Page, colorScheme: 'light' | 'dark', width: number) {
+export async function resizePage(page: Page, colorScheme: 'light' | 'dark', width: number) {
   await page.emulateMedia({ colorScheme });
   await page.setViewportSize({ width, height: 800 });
 }
@@ -109,7 +109,7 @@ const PLACES = {
 } as const;
 
 /** Opens one of the four sections. */
-export async function openPlace(page: Page, name: string): Promise<void> {
+export async function openSection(page: Page, name: string): Promise<void> {
   const rail = page.getByRole('navigation', { name: 'Main' });
   await rail.getByRole('link', { name: new RegExp(`^${name}`) }).click();
 }
@@ -119,14 +119,14 @@ export async function openView(page: Page, name: string): Promise<void> {
   const [place] = Object.entries(PLACES).find(([, views]) => views.some((one) => one === name)) ?? [
     'Inbox',
   ];
-  await openPlace(page, place);
+  await openSection(page, place);
   if (place === 'Inbox') return;
   const views = page.getByRole('navigation', { name: `${place} views` });
   await views.getByRole('link', { name: new RegExp(`^${name}`) }).click();
 }
 
 /** The addresses of all views in the navigation, in the order of their sections. */
-export async function addressesOfViews(page: Page): Promise<readonly string[]> {
+export async function listViewAddresses(page: Page): Promise<readonly string[]> {
   const hashes = (links: string) =>
     page.locator(links).evaluateAll((all) => all.map((one) => String(one.hash)));
   const found: string[] = [];
@@ -141,7 +141,7 @@ export async function addressesOfViews(page: Page): Promise<readonly string[]> {
 export const field = (page: Page) => page.getByRole('textbox', { name: /^Message to/ });
 
 /** Writes a message and sends it with Enter. */
-export async function say(page: Page, text: string): Promise<void> {
+export async function sendMessage(page: Page, text: string): Promise<void> {
   await field(page).fill(text);
   await field(page).press('Enter');
 }
@@ -158,7 +158,7 @@ export const untilAnswer = (page: Page, text: string | RegExp) =>
   page.getByRole('log').locator('.answer', { hasText: text }).first().waitFor();
 
 /** The last line is what the person wrote; earlier lines are context for the model. */
-function lastLineOf(content: unknown): string {
+function getLastLine(content: unknown): string {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   return text.split('\n').at(-1) ?? '';
 }

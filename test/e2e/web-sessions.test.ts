@@ -8,7 +8,7 @@ import {
   field,
   mine,
   openView,
-  say,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -91,7 +91,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
       await scene.open(),
       await scene.open({ viewport: { width: 320, height: 640 } }),
     ];
-    await say(page, 'a word for me alone');
+    await sendMessage(page, 'a word for me alone');
     await untilAnswer(page, 'You said: a word for me alone');
     await openView(owner, 'People');
     const rows = owner.getByRole('article').getByRole('listitem');

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { LOOKS, openView, showIn, startWebScene, type WebScene } from './web-scene.ts';
+import { LOOKS, openView, resizePage, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 /** Hostile text that tries to inject markup into the page. */
@@ -99,7 +99,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the web page', () => {
     const own = await scene.open();
     await own.goto(`${scene.parley.address}/#/soul/1`);
     for (const [colorScheme, width] of LOOKS) {
-      await showIn(own, colorScheme, width);
+      await resizePage(own, colorScheme, width);
       await own.locator('.soul-sheet').waitFor();
       expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
       const fits = await own.evaluate(

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import {
   LOOKS,
   openView,
-  say,
-  showIn,
+  resizePage,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -27,7 +27,7 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
     });
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
     // The limit is not yet reached when this turn starts.
-    await say(page, 'hello');
+    await sendMessage(page, 'hello');
     await untilAnswer(page, 'You said: hello');
     fillDays(join(scene.folder.path, 'parley.db'));
   });
@@ -150,9 +150,9 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
     for (const view of ['#/usage', '#/usage/person/90']) {
       await other.goto(`${scene.parley.address}/${view}`);
       for (const [colorScheme, width] of LOOKS) {
-        await showIn(other, colorScheme, width);
+        await resizePage(other, colorScheme, width);
         await table(other).waitFor();
-        expect([view, width, await faultsOf(other)]).toEqual([view, width, []]);
+        expect([view, width, await findPageFaults(other)]).toEqual([view, width, []]);
       }
     }
     await other.context().close();

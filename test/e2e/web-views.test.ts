@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import {
-  addressesOfViews,
+  listViewAddresses,
   openView,
-  say,
-  showIn,
+  resizePage,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -39,7 +39,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     ] as const)
       writeFileSync(join(scene.folder.path, folder, 'MEMORY.md'), `# Memory\n\n- ${text}\n`);
     const page = await scene.open();
-    await say(page, 'hello');
+    await sendMessage(page, 'hello');
     await untilAnswer(page, 'You said: hello');
     await page.context().close();
   });
@@ -47,7 +47,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
 
   it('[U03] fits a phone, is readable in light and dark, and has no axe violations', async () => {
     const page = await scene.open();
-    const views = [...(await addressesOfViews(page)), '#/conversations'];
+    const views = [...(await listViewAddresses(page)), '#/conversations'];
     expect(views.length).toBeGreaterThan(19);
     for (const [nth, view] of views.entries()) {
       await page.goto(`${scene.parley.address}/${view}`);
@@ -55,8 +55,8 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
       await main.waitFor();
       await main.getByText('Loading…').first().waitFor({ state: 'detached' });
       for (const [colorScheme, width] of looksOf(nth)) {
-        await showIn(page, colorScheme, width);
-        expect([view, width, await faultsOf(page)]).toEqual([view, width, []]);
+        await resizePage(page, colorScheme, width);
+        expect([view, width, await findPageFaults(page)]).toEqual([view, width, []]);
       }
     }
     await page.context().close();
@@ -178,7 +178,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.getByRole('button', { name: 'New chat with…' }).click();
     await page.getByRole('link', { name: /^Help desk/ }).click();
     await page.getByRole('textbox', { name: 'Message to Help desk' }).waitFor();
-    await say(page, 'are you open?');
+    await sendMessage(page, 'are you open?');
     await untilAnswer(page, 'You said: are you open?');
     expect(JSON.stringify(scene.model.requests.at(-1))).toContain('The desk is open at nine.');
     await title('Help desk');

@@ -5,8 +5,8 @@ import { POOR_CONTRAST } from './poor-contrast.ts';
 import {
   LOOKS,
   openView,
-  say,
-  showIn,
+  resizePage,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -21,9 +21,9 @@ describe.runIf(chromiumUrl)('the history of a message on the page and on the com
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '');
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
-    await say(page, `First ${SECRET}`);
+    await sendMessage(page, `First ${SECRET}`);
     await untilAnswer(page, `You said: First ${SECRET}`);
-    await say(page, '/status');
+    await sendMessage(page, '/status');
     await untilAnswer(page, 'is here');
     await openView(page, 'Why');
     await page.locator('.why-stages').waitFor();
@@ -78,7 +78,7 @@ describe.runIf(chromiumUrl)('the history of a message on the page and on the com
     const own = await scene.open();
     await own.goto(`${scene.parley.address}/#/why/last`);
     for (const [colorScheme, width] of [...LOOKS, ['dark', 390], ['light', 320]] as const) {
-      await showIn(own, colorScheme, width);
+      await resizePage(own, colorScheme, width);
       await own.locator('.why-stages').waitFor();
       expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
       const fits = await own.evaluate(

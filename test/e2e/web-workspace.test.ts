@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { openWorkspace } from '@parley/workspace';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { findPageFaults } from './page-faults.ts';
+import { openView, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const TIMEOUT = { timeout: 30_000 };
@@ -65,14 +65,14 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
     expect(got('AGENTS.md')).toMatch(/Whistle \*\*always\*\*\.$/);
     await page.getByRole('link', { name: /^edited by the console/ }).waitFor();
     await openView(page, 'Chat');
-    await say(page, 'hello');
+    await sendMessage(page, 'hello');
     await untilAnswer(page, 'You said: hello');
     expect(lastRequest()).toContain('Whistle **always**.');
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^AGENTS.md/ }).click();
     await page.getByRole('link', { name: /^found like this/ }).click();
     await expect.poll(() => page.locator('.diff ins').innerText(), TIMEOUT).toContain('Whistle');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await press('Restore this version');
     await told('Restored');
     await expect.poll(() => editor('AGENTS.md').innerText(), TIMEOUT).not.toContain('Whistle');
@@ -112,7 +112,7 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
     await told('Saved.', phone);
     await phone.getByText('Visible to owner only').waitFor();
     expect(got('notes/ropes.md')).toBe('---\naudience: owner\n---\n\nBlue ropes.');
-    expect(await faultsOf(phone)).toEqual([]);
+    expect(await findPageFaults(phone)).toEqual([]);
     await press('Remove notes/ropes.md', phone);
     await press('Remove it', phone);
     await told('Removed.', phone);

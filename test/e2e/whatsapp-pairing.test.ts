@@ -3,8 +3,8 @@ import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp'
 import qrcode from 'qrcode';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openChromium } from '../services/open-chromium.ts';
-import { channelStates } from './channel-states.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { fetchChannelStates } from './channel-states.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const chromiumUrl = inject('chromiumUrl');
@@ -41,7 +41,7 @@ function ask({ address, token }: TestParley, path: string): Promise<Response> {
 }
 
 async function codeOf(parley: TestParley): Promise<string | undefined> {
-  const states = await channelStates(parley);
+  const states = await fetchChannelStates(parley);
   return states.find(({ channel }) => channel === 'whatsapp')?.code;
 }
 
@@ -74,7 +74,7 @@ describe('linking WhatsApp', () => {
   it.runIf(chromiumUrl)(
     '[U03] works by scanning the code at its account on the web page, which then removes the code',
     async () => {
-      const { double, parley } = await unlinkedParley(startParleyHere);
+      const { double, parley } = await unlinkedParley(startParleyInProcess);
       const browser = await openChromium(chromiumUrl ?? '');
       onTestFinished(() => browser.close());
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
@@ -96,7 +96,7 @@ describe('linking WhatsApp', () => {
     '[U02] works by typing the code that the web page and the terminal show for a phone number',
     async () => {
       // The terminal code is tested above, where it is drawn; a full run tests it here as well.
-      const startIn = isFullRun() ? apart : (data: string) => startParleyHere(data);
+      const startIn = isFullRun() ? apart : (data: string) => startParleyInProcess(data);
       const { double, parley } = await unlinkedParley(startIn, { phone: '+49 1500 000001' });
       const browser = await openChromium(chromiumUrl ?? '');
       onTestFinished(() => browser.close());

@@ -7,7 +7,7 @@ import {
   type VisibleMessage,
   type WhatsAppDouble,
 } from '@parley/simulators/whatsapp';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import {
   type HeldAnswer,
   HeldAnswers,
@@ -15,7 +15,7 @@ import {
   startModelDouble,
 } from '../model/index.ts';
 import { linkWhatsApp } from './channel-states.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
 
 /** In ms, and generous because a busy machine is slow. */
@@ -52,7 +52,7 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
   const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
   const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
-    const question = textOf(messages.at(-1)).split('\n').at(-1) ?? '';
+    const question = getMessageText(messages.at(-1)).split('\n').at(-1) ?? '';
     await held.pass(question);
     return `You said: ${question}`;
   });
@@ -67,7 +67,7 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
     },
   });
   const distrust = trustMedia(double);
-  let parley = await startParleyHere(folder.path);
+  let parley = await startParleyInProcess(folder.path);
   await linkWhatsApp(double, parley);
   const answers = (chat: string) => double.conversation(chat).filter(({ from }) => from === 'bot');
   return {
@@ -92,7 +92,7 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
     },
     async startAgain() {
       await double.waitFor(() => double.state() === 'away', TIMEOUT_MS);
-      parley = await startParleyHere(folder.path);
+      parley = await startParleyInProcess(folder.path);
       await double.waitFor(() => double.state() === 'open', TIMEOUT_MS);
     },
     async close() {

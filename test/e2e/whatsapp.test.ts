@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { imagesOf, textOf } from '../model/chat-request.ts';
+import { getMessageText, listImages } from '../model/chat-request.ts';
 import { runParley } from './parley-process.ts';
 import { startWhatsAppScene, type WhatsAppScene } from './whatsapp-scene.ts';
 
@@ -18,7 +18,7 @@ afterAll(() => scene?.close());
 
 const count = (chat: string) => scene.answers(chat).length;
 const newest = () => scene.model.requests.at(-1)?.body.messages.at(-1);
-const asBytes = (messages: ReturnType<typeof imagesOf>) =>
+const asBytes = (messages: ReturnType<typeof listImages>) =>
   messages.map(({ bytes }) => Buffer.from(bytes));
 /** Waits until the bot has sent `more` further messages in the chat, and returns their texts. */
 const next = async (chat: string, before: number, more = 1) =>
@@ -88,7 +88,7 @@ describe('a whole Parley in WhatsApp', () => {
     });
     await double.acts.sendFile({ ...picture, content: PNG, mimetype: 'image/png' });
     await next(ann.id, before);
-    expect(asBytes(imagesOf(newest()))).toEqual([JPEG, PNG]);
+    expect(asBytes(listImages(newest()))).toEqual([JPEG, PNG]);
     expect(model.total).toBe(asked + 1);
   });
 
@@ -125,7 +125,7 @@ describe('a whole Parley in WhatsApp', () => {
     slow.release();
     const texts = await next(ann.id, before, 2);
     expect(texts[1]).toBe('You said: right');
-    expect(textOf(newest())).not.toMatch(/wrong|never mind/);
+    expect(getMessageText(newest())).not.toMatch(/wrong|never mind/);
   });
 
   it('keeps its linked session from other processes and other users', async () => {

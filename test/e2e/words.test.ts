@@ -1,17 +1,23 @@
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Closing, NOTE, noted, start, writingModel } from './approval-scene.ts';
+import {
+  type CloseFunctions,
+  NOTE,
+  noted,
+  startInProcess,
+  startWritingModel,
+} from './approval-scene.ts';
 
 const ANN = 501;
 const BO = 502;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
 async function onTelegram() {
-  const [telegram, model] = await Promise.all([startTelegramDouble(), writingModel(closing)]);
+  const [telegram, model] = await Promise.all([startTelegramDouble(), startWritingModel(closing)]);
   closing.push(() => telegram.close());
   const access = { direct: 'allowlist', allow: [BO] };
   const settings = {
@@ -21,7 +27,7 @@ async function onTelegram() {
       telegram: { token: telegram.token, apiRoot: telegram.apiRoot, pace: false, access },
     },
   };
-  const parley = await start(model, settings, closing);
+  const parley = await startInProcess(model, settings, closing);
   const said = (chat: number) =>
     telegram.conversation(chat).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
   const until = (chat: number, words: string) =>

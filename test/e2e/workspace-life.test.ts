@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const FIRST = 'Your first conversation';
 
@@ -25,17 +25,17 @@ async function start(settings: object = {}): Promise<void> {
   folder = makeDataFolder({
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 20 },
-    http: { port: await freePort() },
+    http: { port: await findFreePort() },
     ...settings,
   });
   cleanUp.push(() => folder.remove());
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
   cleanUp.push(() => parley.discard());
 }
 
 async function restart(): Promise<void> {
   await parley.end();
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
 }
 
 const inWorkspace = (name: string) => join(folder.path, 'workspace', name);
@@ -43,9 +43,11 @@ const inWorkspace = (name: string) => join(folder.path, 'workspace', name);
 /** Sends a message, waits for the answer, and returns the request to the model. */
 async function say(text: string): Promise<string> {
   const before = model.total;
-  await webClient(parley).post(text);
+  await createWebClient(parley).post(text);
   await expect.poll(() => model.total).toBeGreaterThan(before);
-  await expect.poll(async () => (await webClient(parley).history()).at(-1)).not.toBe(`> ${text}`);
+  await expect
+    .poll(async () => (await createWebClient(parley).history()).at(-1))
+    .not.toBe(`> ${text}`);
   return asked();
 }
 
@@ -60,7 +62,7 @@ describe('a new workspace', () => {
     expect(await say('hello')).toContain(FIRST);
     await restart();
     expect(await say('still there?')).toContain(FIRST);
-    await webClient(parley).post('/new');
+    await createWebClient(parley).post('/new');
     expect(await say('and now')).not.toContain(FIRST);
     expect(readdirSync(inWorkspace('archive'))).toEqual(['BOOTSTRAP.md']);
     await restart();
@@ -90,7 +92,7 @@ describe('BOOT.md', () => {
     writeFileSync(inWorkspace('BOOT.md'), BOOT);
     model.reply(() => 'There are three apples.');
     await restart();
-    const shown = () => webClient(parley).history();
+    const shown = () => createWebClient(parley).history();
     await expect.poll(async () => (await shown()).join()).toContain('apples');
     expect(asked()).toContain(BOOT);
     expect(asked().match(/Parley has just been started/g)).toHaveLength(1);
@@ -114,7 +116,7 @@ describe('BOOT.md', () => {
     await expect.poll(() => model.total).toBe(2);
     model.reply(() => 'Here I am.');
     await say('and now?');
-    const shown = await webClient(parley).history();
+    const shown = await createWebClient(parley).history();
     expect(shown).toHaveLength(4);
     expect(shown.join()).not.toContain('NO_REPLY');
   });

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, describe, expect, inject, it } from 'vitest';
 import { mountSmallDisk, type SmallDisk } from '../e2e/small-disk.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
-import { unprivilegedUser } from '../services/unprivileged-user.ts';
+import { findUnprivilegedUser } from '../services/unprivileged-user.ts';
 
 const postgresUrl = inject('postgresUrl');
 let disk: SmallDisk;
@@ -87,7 +87,7 @@ describe.runIf(canFill && postgresUrl)('a full disk below PostgreSQL', () => {
     disk = mountSmallDisk(40);
     const folder = join(disk.path, 'tables');
     mkdirSync(folder);
-    const user = unprivilegedUser(['postgres', 'nobody']);
+    const user = findUnprivilegedUser(['postgres', 'nobody']);
     if (user !== undefined) chownSync(folder, user.uid, user.gid);
     await run(
       `create tablespace ${name} location '${folder}'`,

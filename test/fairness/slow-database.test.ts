@@ -2,7 +2,7 @@ import { isFullRun } from '@parley/core/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 
 const postgresUrl = inject('postgresUrl');
 
@@ -14,7 +14,7 @@ describe.runIf(postgresUrl)('a database that is slow or unavailable', () => {
   let proxy: FaultyProxy;
   let scene: TelegramScene;
   beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     proxy = await startFaultyProxy(database.url);
     scene = await startTelegramScene({}, { store: { url: proxy.url } }, { allow: CHATS });
     // The work of doubles and tests in this process must not cost a lease.

@@ -1,8 +1,8 @@
 import { type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
 import { isFullRun } from '@parley/core/testing';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { chanceFrom } from '../privacy/chance.ts';
-import { freshDatabase } from '../services/fresh-database.ts';
+import { createChance } from '../privacy/chance.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
 
 const MINUTE = 60_000;
 const BEATS = 40;
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 /** Two processes on one database and one workspace, which die at random points while `isDeadly`. */
 async function openTwo(store: object) {
-  const random = chanceFrom(7);
+  const random = createChance(7);
   const state = { isDeadly: true, deaths: new Map<string, number>() };
   const spared = new Map<string, number>();
   const pass = (point: string) => {
@@ -105,7 +105,7 @@ describe('two processes that die at random', () => {
     it.runIf(postgresUrl)(
       `[H01] [H04] miss none of ${BEATS} heartbeats and duplicate none, on PostgreSQL`,
       async () => {
-        const database = await freshDatabase(postgresUrl ?? '');
+        const database = await createFreshDatabase(postgresUrl ?? '');
         closing.push(() => database.drop());
         await prove({ store: { url: database.url } });
       },

@@ -3,7 +3,7 @@ import type { Drill } from './drill.ts';
 /**
  * What a scripted model does in one step. Arguments may depend on the tool results of this turn.
  */
-export type Step =
+export type AttackStep =
   | {
       readonly tool: string;
       readonly input: object | ((heard: readonly string[]) => object);
@@ -18,9 +18,9 @@ export interface DrillTurn {
    */
   readonly write?: (drill: Drill) => void;
   /** The steps of any helpful model before it has read the attack. */
-  readonly leads?: readonly Step[];
+  readonly leads?: readonly AttackStep[];
   /** The steps of a model that has read the attack and obeys it. The last step may be an answer. */
-  readonly obeys?: readonly Step[];
+  readonly obeys?: readonly AttackStep[];
   /** Whether the last step is repeated endlessly. */
   readonly forEver?: boolean;
   /** The condition for the end of the turn, unless a new message of the bot marks it. */
@@ -28,7 +28,7 @@ export interface DrillTurn {
 }
 
 /** The guard that stopped the attack, as named on the page. */
-export type Guard =
+export type AttackGuard =
   | 'never shown'
   | 'not offered'
   | 'not there for this reader'
@@ -46,7 +46,7 @@ export type Guard =
   | 'an answer is no command';
 
 /** The person who asks and the kind of chat, which determine what the turn may see. */
-export type Asker = 'an owner, alone' | 'a group' | 'a stranger, alone';
+export type AttackAsker = 'an owner, alone' | 'a group' | 'a stranger, alone';
 
 /** One row of the drill. */
 export interface Attack {
@@ -55,7 +55,7 @@ export interface Attack {
   readonly promises: string;
   /** Where the hostile text is. */
   readonly place: string;
-  readonly asker: Asker;
+  readonly asker: AttackAsker;
   /** The goal of the attack, as worded on the page. */
   readonly wants: string;
   /**
@@ -68,7 +68,7 @@ export interface Attack {
   /** Whether a guard was observed, for attacks whose tools cannot tell which guard stopped them. */
   readonly sign?: (drill: Drill) => boolean;
   /** The guard that must stop the attack; null if there is none, as the page then states. */
-  readonly stoppedBy: Guard | null;
+  readonly stoppedBy: AttackGuard | null;
   /** Not stopped by default, but with `CAREFUL` settings a person is asked. */
   readonly askedWhenCareful?: true;
   /** The remaining danger, or what an operator can do; absent if there is none. */
@@ -78,11 +78,11 @@ export interface Attack {
 export type TurnKey = '1' | '2' | '3' | 'sub';
 
 /** A word that identifies the text of an attack wherever it appears. */
-export function markOf(id: string): string {
+export function getMark(id: string): string {
   return `OBEY-${id}`;
 }
 
 /** The label in an ordinary question that tells the scripted model which drill it belongs to. */
-export function labelOf(id: string, turn: TurnKey): string {
+export function getLabel(id: string, turn: TurnKey): string {
   return `drill:${id}/${turn}`;
 }

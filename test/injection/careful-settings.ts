@@ -18,7 +18,7 @@ export const CAREFUL = {
 } as const;
 
 /** The careful settings as an operator would write them. */
-export function carefulYaml(): string {
+export function formatCarefulSettings(): string {
   const { web, approvals } = CAREFUL;
   return [
     'web:',

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDueToday } from '@parley/core/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Attack, markOf } from './attack.ts';
+import { type Attack, getMark } from './attack.ts';
 import { ATTACKS } from './attacks/index.ts';
-import type { Verdict } from './judge.ts';
+import type { DrillVerdict } from './judge.ts';
 import { runDrills } from './run-drills.ts';
-import { pageWith } from './table.ts';
+import { insertTable } from './table.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/prompt-injection.md');
 /** These need a separate Parley, so on a change they run every third day. */
@@ -14,8 +14,8 @@ const WHEN_CAREFUL = isDueToday(0, 3)
   ? ATTACKS.filter(({ askedWhenCareful }) => askedWhenCareful)
   : [];
 
-let asItComes: ReadonlyMap<string, Verdict | Error>;
-let careful: ReadonlyMap<string, Verdict | Error>;
+let asItComes: ReadonlyMap<string, DrillVerdict | Error>;
+let careful: ReadonlyMap<string, DrillVerdict | Error>;
 beforeAll(async () => {
   [asItComes, careful] = await Promise.all([
     runDrills(ATTACKS, false),
@@ -23,7 +23,7 @@ beforeAll(async () => {
   ]);
 }, 240_000);
 
-function verdictOf(id: string, of = asItComes): Verdict {
+function verdictOf(id: string, of = asItComes): DrillVerdict {
   const verdict = of.get(id);
   if (verdict === undefined || verdict instanceof Error) throw verdict ?? new Error(`no ${id}`);
   return verdict;
@@ -40,7 +40,7 @@ const NOT_STOPPED = titled(ATTACKS.filter(({ stoppedBy }) => stoppedBy === null)
 describe('a model that obeys all text it reads', () => {
   it('is attacked in at least thirty ways, each with a unique name', () => {
     expect(ATTACKS.length).toBeGreaterThanOrEqual(30);
-    const marks = ATTACKS.map(({ id }) => markOf(id));
+    const marks = ATTACKS.map(({ id }) => getMark(id));
     expect(new Set(marks).size).toBe(ATTACKS.length);
     // A marker contained in another one would be found in the wrong texts.
     for (const mark of marks) expect(marks.filter((other) => other.includes(mark))).toEqual([mark]);
@@ -73,7 +73,7 @@ describe('a model that obeys all text it reads', () => {
 
   it('[P18] matches the published page', async () => {
     const found = ATTACKS.map(({ id }) => verdictOf(id));
-    const page = pageWith(readFileSync(PAGE, 'utf8'), ATTACKS, found);
+    const page = insertTable(readFileSync(PAGE, 'utf8'), ATTACKS, found);
     await expect(page).toMatchFileSnapshot(PAGE);
   });
 });

@@ -8,8 +8,8 @@ import {
   type ModelTool,
 } from '@parley/models';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { providerAt } from './ask-model.ts';
-import { textOf } from './chat-request.ts';
+import { createProviderSettings } from './ask-model.ts';
+import { getMessageText } from './chat-request.ts';
 import { type ModelDouble, startModelDouble } from './index.ts';
 
 let double: ModelDouble;
@@ -39,7 +39,7 @@ function open(bounds?: { characters: number; reasoningCharacters: number }) {
     argumentBytes: 2_000,
     calls: 20,
   };
-  return createChatModel(ModelSettings.parse(providerAt(double)), {
+  return createChatModel(ModelSettings.parse(createProviderSettings(double)), {
     settingsFile: 'settings.yaml',
     clock: () => 0,
     monotonic: systemTime.monotonic,
@@ -125,7 +125,7 @@ describe('reasoning in the text of a server', () => {
     const past = { role: 'assistant', content: `<think>${THOUGHT}</think>\n\nHello!` } as const;
     const user = { role: 'user', content: 'and now?' } as const;
     await ask(open(), { messages: [user, past, user] });
-    const sent = double.requests[0]?.body.messages.map((message) => textOf(message));
+    const sent = double.requests[0]?.body.messages.map((message) => getMessageText(message));
     expect(sent).toEqual(['and now?', 'Hello!', 'and now?']);
   });
 });

@@ -15,7 +15,7 @@ import {
   systemTime,
 } from '@parley/core';
 import { createMemoryValues } from '@parley/core/testing';
-import { loggerInto } from './logger-into.ts';
+import { createLineLogger } from './logger-into.ts';
 
 /** The outcome of ingress for a stored message. */
 export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' };
@@ -24,7 +24,7 @@ export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' 
 export const noSignal = (): AbortSignal => new AbortController().signal;
 
 /** Differences of the core around an adapter from the default. */
-export interface CoreWishes {
+export interface CoreOverrides {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
   readonly reacted?: (reaction: InboundReaction) => Promise<void>;
@@ -40,7 +40,7 @@ export interface CoreWishes {
 }
 
 /** Everything that an adapter reported to the core. */
-export interface Told {
+export interface ReportedEvents {
   readonly received: InboundMessage[];
   /** What the adapter can look up about the senders of these messages. */
   readonly senders: (SenderFacts | undefined)[];
@@ -57,13 +57,13 @@ export interface Told {
 }
 
 /** The core as seen by one adapter; `changed` is called after every report. */
-export function coreAround(
+export function createCore(
   settings: object,
   changed: () => void,
-  wishes: CoreWishes = {},
+  wishes: CoreOverrides = {},
   log: { readonly debug?: boolean } = {},
 ) {
-  const told: Told = {
+  const told: ReportedEvents = {
     received: [],
     senders: [],
     skipped: [],
@@ -77,7 +77,7 @@ export function coreAround(
   const context = {
     account: 'default',
     settings,
-    log: loggerInto(told.logged, { ...log, changed }),
+    log: createLineLogger(told.logged, { ...log, changed }),
     clock: wishes.clock ?? systemTime.clock,
     monotonic: wishes.clock ?? systemTime.monotonic,
     commands: wishes.commands ?? [],
@@ -124,7 +124,7 @@ export function coreAround(
 }
 
 /** Returns the failure of a rejected call, as the core receives it. */
-export async function failureOf(calling: Promise<unknown>): Promise<ChannelError['failure']> {
+export async function readFailure(calling: Promise<unknown>): Promise<ChannelError['failure']> {
   const error = await calling.then(
     () => undefined,
     (thrown: unknown) => thrown,

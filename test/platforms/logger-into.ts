@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from '@parley/core';
  * A logger that writes one line for each call, `message {facts}`, so that tests can search the
  * lines.
  */
-export function loggerInto(
+export function createLineLogger(
   lines: string[],
   { debug = false, changed = () => {} }: { debug?: boolean; changed?: () => void } = {},
 ): Logger {

@@ -1,7 +1,7 @@
 import { scaleRuns } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { runWorld } from './run-world.ts';
-import { describeTally, emptyTally } from './tally.ts';
+import { createTally, describeTally } from './tally.ts';
 
 /**
  * The number of worlds in all files together. A short world lacks variety, so a change runs fewer
@@ -28,7 +28,7 @@ export function testCanaryTurns(half: 'even' | 'odd'): void {
   it(
     `[W02] [W03] [W04] [W09] [F14] is in every turn of the main session of its agent and in no other, in ${all} random turns`,
     async () => {
-      const tally = emptyTally();
+      const tally = createTally();
       for (const world of worlds) {
         const seed = ONE_WORLD === undefined ? FIRST_SEED + world : Number(ONE_WORLD);
         await runWorld(seed, turns, tally);

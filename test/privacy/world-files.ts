@@ -44,7 +44,7 @@ export const SKILLS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The skills of a world whose workspace is at `base`. */
-export function skillsOf(base: string): Skills {
+export function createSkills(base: string): Skills {
   const workspace = join(base, 'workspace');
   const nowhere = join(base, 'nowhere');
   const places = { extra: [], bundled: nowhere, project: nowhere, workspace };
@@ -59,7 +59,7 @@ export function skillsOf(base: string): Skills {
 }
 
 /** Writes a file, and creates its folders. */
-export function write(folder: string, name: string, text: string): void {
+export function writeWorldFile(folder: string, name: string, text: string): void {
   const path = join(folder, name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);

@@ -16,9 +16,9 @@ import { text } from 'node:stream/consumers';
 import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
-import { repositoryFiles } from '../repository-files.ts';
+import { listRepositoryFiles } from '../repository-files.ts';
 import { readDockerfile } from './dockerfile.ts';
-import { buildImage, type Image, IS_ROOT, NODE_USER, startContainer } from './image.ts';
+import { buildImage, type ContainerImage, IS_ROOT, NODE_USER, startContainer } from './image.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** The path of the libraries in the image. On a change they are those of the repository. */
@@ -34,7 +34,7 @@ function contextFiles(): string[] {
       (line) =>
         new RegExp(`(^|/)${line.slice(3).replaceAll('.', '\\.').replace('*', '[^/]*')}(/|$)`),
     );
-  return repositoryFiles()
+  return listRepositoryFiles()
     .filter((file) => taken.some((name) => file === name || file.startsWith(`${name}/`)))
     .filter((file) => !left.some((pattern) => pattern.test(file)));
 }
@@ -60,7 +60,7 @@ const isPossible = inject('bubblewrapPath') !== null && inject('setprivPath') !=
 describe.runIf(isPossible)('the image', () => {
   let folder = '';
   let umask = 0o022;
-  let image: Image;
+  let image: ContainerImage;
   beforeAll(async () => {
     // Other users must be able to read the result, whatever umask an earlier test has set.
     umask = process.umask(0o022);

@@ -4,7 +4,7 @@ import { type Act, PLATFORMS, type Platform } from '@parley/simulators';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { makeDataFolder, startSimulation } from '../e2e/parley-process.ts';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
 import { openChromium } from '../services/open-chromium.ts';
 
@@ -49,10 +49,10 @@ const PLAYS: Readonly<Record<Platform, readonly (readonly [act: Act, until: stri
 };
 
 /** Captures each platform as `parley simulate` shows it. */
-export async function shootPlatforms(chromiumUrl: string): Promise<void> {
+export async function capturePlatforms(chromiumUrl: string): Promise<void> {
   const model = await startModelDouble();
   model.reply(({ messages }) => {
-    const asked = textOf(messages.at(-1)).split('\n').at(-1) ?? '';
+    const asked = getMessageText(messages.at(-1)).split('\n').at(-1) ?? '';
     if (asked.includes('train')) return TRAINS;
     if (asked.includes('script')) return SCRIPT;
     return { toolCalls: [{ name: 'current_time', arguments: { timeZone: 'Asia/Tokyo' } }] };
@@ -76,7 +76,7 @@ export async function shootPlatforms(chromiumUrl: string): Promise<void> {
         await fetch(`${simulation.address}/api/acts`, { method: 'POST', headers, body });
         await page.getByRole('log').getByText(until).first().waitFor();
       }
-      await shoot(page, platform);
+      await capturePlatform(page, platform);
       await page.close();
       await simulation.end('SIGINT');
     }
@@ -87,7 +87,7 @@ export async function shootPlatforms(chromiumUrl: string): Promise<void> {
   }
 }
 
-async function shoot(page: Page, platform: Platform): Promise<void> {
+async function capturePlatform(page: Page, platform: Platform): Promise<void> {
   // Waits for the end of typing and for late drawing.
   await page.getByText('is typing…').first().waitFor({ state: 'detached' });
   await page.waitForTimeout(400);

@@ -2,7 +2,7 @@
  * What one step of the simulation changed in the tables. The chat of a part is its conversation on
  * the platform: channel, account and chat id.
  */
-export type Change =
+export type TableChange =
   | { readonly kind: 'accepted'; readonly conversation: string; readonly message: number }
   | {
       readonly kind: 'message';
@@ -67,8 +67,8 @@ export type Change =
  * One event of a process, or of the world (`process` is `world`), and the changes it made. `at` is
  * in virtual ms.
  */
-export interface Step {
+export interface TraceStep {
   readonly at: number;
   readonly process: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly TableChange[];
 }

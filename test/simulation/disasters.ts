@@ -1,17 +1,17 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { chanceFor } from './engine/chance.ts';
-import type { AfterCut } from './engine/synced-database.ts';
-import type { Fault } from './faults.ts';
+import { createChance } from './engine/chance.ts';
+import type { PowerCutFiles } from './engine/synced-database.ts';
+import type { SimulationFault } from './faults.ts';
 import type { Simulation } from './simulation.ts';
 import { SimulatedDisk } from './world/disk.ts';
 
 /** The time limit of an orderly shutdown (D11) with a margin, in ms. */
 const STOP_MS = 12_000;
 
-type PowerCut = Extract<Fault, { readonly kind: 'power-cut' }>;
-type OlderCopy = Extract<Fault, { readonly kind: 'older-copy' }>;
+type PowerCutFault = Extract<SimulationFault, { readonly kind: 'power-cut' }>;
+type OlderCopyFault = Extract<SimulationFault, { readonly kind: 'older-copy' }>;
 
 /** Simulates power cuts of the machine with the database, and restored older copies. */
 export class Disasters {
@@ -24,7 +24,7 @@ export class Disasters {
   /** The number of copies that are still to be restored. */
   #waiting = 0;
   /** The next power cut, and the number of commits before it. */
-  #next: { readonly cut: PowerCut; readonly commits: number } | null = null;
+  #next: { readonly cut: PowerCutFault; readonly commits: number } | null = null;
 
   constructor(simulation: Simulation, data: string) {
     const { scene, folder, time, seed } = simulation;
@@ -33,7 +33,7 @@ export class Disasters {
     this.#isShared = simulation.isShared;
     this.disk = new SimulatedDisk({
       time,
-      chance: chanceFor(seed, 'disk'),
+      chance: createChance(seed, 'disk'),
       path: simulation.databaseFile,
       copy: join(folder, 'synced.db'),
       isServer: this.#isShared,
@@ -42,7 +42,7 @@ export class Disasters {
     });
   }
 
-  inject(fault: PowerCut | OlderCopy): void {
+  inject(fault: PowerCutFault | OlderCopyFault): void {
     if (fault.kind === 'older-copy') this.#copyDatabase(fault);
     else if (this.#isShared) this.#breakConnections();
     else if (fault.commits === 0) this.#cutPower(fault);
@@ -89,9 +89,9 @@ export class Disasters {
   /**
    * All processes of the machine end at the same moment, and its files revert to the state on disk.
    */
-  #cutPower({ downMs, againAfterMs }: Pick<PowerCut, 'downMs' | 'againAfterMs'>): void {
+  #cutPower({ downMs, againAfterMs }: Pick<PowerCutFault, 'downMs' | 'againAfterMs'>): void {
     const { machine, databaseFile, seed, time } = this.#simulation;
-    const chance = chanceFor(seed, `power ${time.now}`);
+    const chance = createChance(seed, `power ${time.now}`);
     const cut = this.disk.synced.cut(chance);
     if (cut === null) return;
     this.#replace(cut, 'power-cut', () => {
@@ -106,18 +106,18 @@ export class Disasters {
   }
 
   /** An operator copies the database files and restores them later, while Parley is stopped. */
-  #copyDatabase({ afterMs, downMs }: OlderCopy): void {
+  #copyDatabase({ afterMs, downMs }: OlderCopyFault): void {
     const { folder, time, deployment, machine, scene } = this.#simulation;
     this.#copies += 1;
     const copy = join(folder, `copy-${this.#copies}.db`);
     const then = this.disk.synced.copyTo(copy);
     if (then === null || this.#isShared) return;
-    const isSwept = () => counterOf(copy, then.log) < this.#counterSeen();
+    const isSwept = () => readCounter(copy, then.log) < this.#counterSeen();
     this.#waiting += 1;
     time.as(undefined, () => {
       time.plan(afterMs, () => {
         const names = Object.keys(scene.processes);
-        for (const name of names) stopInOrder(this.#simulation, name);
+        for (const name of names) stopGracefully(this.#simulation, name);
         time.plan(STOP_MS, () => {
           for (const name of deployment.alive) deployment.kill(name);
           machine.databases.closeAllOf(undefined);
@@ -130,7 +130,7 @@ export class Disasters {
     });
   }
 
-  #replace(files: AfterCut, by: 'power-cut' | 'older-copy', andThen: () => void): void {
+  #replace(files: PowerCutFiles, by: 'power-cut' | 'older-copy', andThen: () => void): void {
     const { deployment, observer, questions, lost } = this.#simulation;
     const known = questions.filter(({ id, chat }) => observer.messageOf(id, chat) !== undefined);
     for (const name of deployment.alive) deployment.kill(name);
@@ -162,7 +162,7 @@ export class Disasters {
   }
 }
 
-function stopInOrder({ deployment, time }: Simulation, name: string): void {
+function stopGracefully({ deployment, time }: Simulation, name: string): void {
   const running = deployment.running.get(name);
   const { parley, process } = running ?? {};
   if (parley === undefined || process?.alive !== true) return;
@@ -173,7 +173,7 @@ function stopInOrder({ deployment, time }: Simulation, name: string): void {
 }
 
 /** The counter of `store_state` in a copy of the files. */
-function counterOf(file: string, log: Uint8Array): number {
+function readCounter(file: string, log: Uint8Array): number {
   const other = `${file}.look`;
   copyFileSync(file, other);
   if (log.length > 0) writeFileSync(`${other}-wal`, log);

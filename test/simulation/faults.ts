@@ -1,4 +1,4 @@
-import type { Chance } from './engine/chance.ts';
+import type { RandomChance } from './engine/chance.ts';
 import { STEP_NAMES, type StepName } from './steps.ts';
 
 /** The behavior of the database: it slows down, refuses, runs out of space, or fails at commits. */
@@ -22,7 +22,7 @@ export const WEATHER = [
 export type Weather = (typeof WEATHER)[number];
 
 /** One fault of a simulation. `at` is in ms after the first people start to write. */
-export type Fault =
+export type SimulationFault =
   /**
    * The process is killed between two steps and restarts. `steps` counts its own events after `at`.
    */
@@ -98,7 +98,7 @@ export type Fault =
       readonly forMs: number;
     };
 
-export type FaultKind = Exclude<Fault['kind'], 'weather'> | Weather;
+export type FaultKind = Exclude<SimulationFault['kind'], 'weather'> | Weather;
 export const FAULT_KINDS: readonly FaultKind[] = [
   'kill',
   'restart',
@@ -121,7 +121,7 @@ const CLOCK_STEPS = [2_000, 30_000, 3_600_000, 86_400_000, 3 * 365 * 86_400_000]
 
 /** All faults of a simulation of `forMs`, in order of time. */
 export function planFaults(
-  chance: Chance,
+  chance: RandomChance,
   {
     kinds,
     processes,
@@ -131,20 +131,25 @@ export function planFaults(
     readonly processes: readonly string[];
     readonly forMs: number;
   },
-): readonly Fault[] {
-  const faults: Fault[] = [];
+): readonly SimulationFault[] {
+  const faults: SimulationFault[] = [];
   if (kinds.length === 0) return faults;
   // A longer simulation has the same number of faults.
   const pause = () => (chance.between(...PAUSE_MS) * forMs) / PAUSES_FOR_MS;
   let at = pause();
   while (at < forMs) {
-    faults.push(faultAt(at, chance, chance.one(kinds), chance.one(processes)));
+    faults.push(drawFault(at, chance, chance.one(kinds), chance.one(processes)));
     at += pause();
   }
   return faults;
 }
 
-function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): Fault {
+function drawFault(
+  at: number,
+  chance: RandomChance,
+  kind: FaultKind,
+  process: string,
+): SimulationFault {
   if (kind === 'kill') {
     const steps = Math.floor(chance.between(0, 40));
     return { kind, at, process, steps, downMs: chance.between(50, 4_000) };
@@ -177,7 +182,7 @@ function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): 
 }
 
 /** Describes a fault for the reader of a trace. */
-export function describeFault(fault: Fault): string {
+export function describeFault(fault: SimulationFault): string {
   const at = `${(fault.at / 1_000).toFixed(2)} s`;
   switch (fault.kind) {
     case 'kill':
@@ -193,7 +198,7 @@ export function describeFault(fault: Fault): string {
     case 'database-clock':
       return `${at}: the clock of the database server is set by ${fault.byMs} ms`;
     case 'power-cut':
-      return `${at}: after ${fault.commits} commits the power fails for ${Math.round(fault.downMs)} ms${again(fault.againAfterMs)}`;
+      return `${at}: after ${fault.commits} commits the power fails for ${Math.round(fault.downMs)} ms${describeRestart(fault.againAfterMs)}`;
     case 'older-copy':
       return `${at}: the database is copied, and the copy is restored after ${Math.round(fault.afterMs)} ms`;
     case 'weather':
@@ -201,6 +206,6 @@ export function describeFault(fault: Fault): string {
   }
 }
 
-function again(afterMs: number | null): string {
+function describeRestart(afterMs: number | null): string {
   return afterMs === null ? '' : `, and again ${Math.round(afterMs)} ms after that`;
 }

@@ -33,14 +33,14 @@ const machineClock = { now: Date.now.bind(Date), elapsed: performance.now.bind(p
 const leaveMemory = useMemoryFolder();
 const machine = installMachine();
 const isPlanted =
-  values.mutation === undefined ? () => true : plantFault(mutationOf(values.mutation));
+  values.mutation === undefined ? () => true : plantFault(findMutation(values.mutation));
 const { runSeeds } = await import('./run-seeds.ts');
 const code = await runSeeds(machine, machineClock, values);
 if (!isPlanted()) throw new Error('The module of the planted fault was never loaded.');
 leaveMemory();
 process.exit(code);
 
-function mutationOf(name: string): Mutation {
+function findMutation(name: string): Mutation {
   const found = MUTATIONS.find((mutation) => mutation.name === name);
   if (found === undefined) throw new Error(`There is no planted fault "${name}".`);
   return found;

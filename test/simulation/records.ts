@@ -1,11 +1,11 @@
-import type { Fault } from './faults.ts';
+import type { SimulationFault } from './faults.ts';
 import type { ModelRequest } from './world/model.ts';
 
 /**
  * A question of a person. `text` is unique in the simulation, so answers that name it can be
  * recognized.
  */
-export interface Question {
+export interface PersonQuestion {
   readonly id: string;
   readonly text: string;
   readonly chat: string;
@@ -17,16 +17,16 @@ export interface Question {
 }
 
 /** A request to the model. */
-export interface Asked extends ModelRequest {
+export interface RecordedRequest extends ModelRequest {
   readonly at: number;
 }
 
 /** The result of one seed. */
-export interface Result {
+export interface SeedResult {
   readonly seed: number;
   readonly scene: string;
   readonly hash: string;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly SimulationFault[];
   /** Empty if every promise was kept. */
   readonly violations: readonly string[];
   readonly questions: number;

@@ -1,22 +1,22 @@
 import type { ChannelDefinition } from '@parley/channels';
 import type { ProcessRole } from '@parley/store';
-import type { Chance } from './engine/chance.ts';
+import type { RandomChance } from './engine/chance.ts';
 import type { SimulatedProcess } from './engine/virtual-time.ts';
-import type { Fault, FaultKind } from './faults.ts';
+import type { FaultKind, SimulationFault } from './faults.ts';
 import type { MakeInvariant } from './invariants/invariant.ts';
 import type { Simulation } from './simulation.ts';
 import type { ModelAnswer, ModelRequest } from './world/model.ts';
-import type { Serve } from './world/network.ts';
+import type { ServeRequest } from './world/network.ts';
 import type { Shown } from './world/platform.ts';
 import type { PlatformKind } from './world/platform-kind.ts';
 
 /** Additions of a scene to its world besides platforms and a model. */
-export interface Brought {
+export interface SceneAdditions {
   readonly channels: readonly ChannelDefinition[];
   /** Settings of these additions, under `channels`. */
   readonly settings: object;
   /** Servers reachable by `fetch`. */
-  readonly hosts: Readonly<Record<string, Serve>>;
+  readonly hosts: Readonly<Record<string, ServeRequest>>;
   /** Called when a process has ended, whether killed or shut down. */
   onEnd?(process: SimulatedProcess): void;
   /** Whether no work is in progress there. */
@@ -27,7 +27,7 @@ export interface Brought {
  * The simulated setup: the processes, the platforms, the actions of people, and the answers of the
  * model.
  */
-export interface Scene {
+export interface SimulationScene {
   readonly name: string;
   /**
    * Processes by name. Several processes share a database; a single one keeps its data in its data
@@ -57,9 +57,9 @@ export interface Scene {
    */
   load?(): Promise<void>;
   /** Creates the additions of the scene; called once per run, before anything starts. */
-  bring?(simulation: Simulation): Brought;
+  bring?(simulation: Simulation): SceneAdditions;
   /** Plans faults at certain moments, instead of random ones. */
-  plan?(chance: Chance): readonly Fault[];
+  plan?(chance: RandomChance): readonly SimulationFault[];
   /** Called before anything starts, to create the data of an earlier Parley. */
   prepare?(simulation: Simulation): void;
   /** Kills each process once during its first start. */

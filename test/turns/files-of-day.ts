@@ -10,7 +10,7 @@ const CHOOSES = /^(?:-t|--(?:testNamePattern|changed|dir|project|shard|tagsFilte
  * full run. Each group runs on one day of three, and on a different one in the next round:
  * otherwise a case that is due every third day (`isDueToday`) would never meet the day of its file.
  */
-export function filesOfOtherDays(now = Date.now()): readonly string[] {
+export function listSkippedFiles(now = Date.now()): readonly string[] {
   if (isFullRun()) return [];
   const day = Math.floor(now / DAY_MS);
   const round = Math.floor(day / TURNS.length);
@@ -25,7 +25,7 @@ const COMMANDS: ReadonlySet<string> = new Set(['run', 'watch', 'dev', 'list', 'b
  * Whether a command line asks for all tests. A named file, folder or title always runs.
  * @param args the arguments of the program, such as `['run', '--maxWorkers=2']`.
  */
-export function asksForAll(args: readonly string[]): boolean {
+export function requestsAllTests(args: readonly string[]): boolean {
   const [command = ''] = args;
   const options = COMMANDS.has(command) ? args.slice(1) : args;
   return options.every((arg) => arg.startsWith('-') && !CHOOSES.test(arg));

@@ -14,10 +14,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { z } from 'zod';
-import { freshDatabase } from '../services/fresh-database.ts';
-import { freshRedisPrefix } from '../services/fresh-redis-prefix.ts';
-import { withoutQuietHours } from './earlier-work.ts';
-import type { World } from './world.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
+import { createRedisPrefix } from '../services/fresh-redis-prefix.ts';
+import { removeQuietHours } from './earlier-work.ts';
+import type { FixtureWorld } from './world.ts';
 
 /**
  * The time between the kill and the restart, in ms: long enough for a job to become due and for
@@ -55,23 +55,23 @@ export interface LeftWork {
 }
 
 /** The PostgreSQL and Redis servers. */
-export interface Servers {
+export interface ServerAddresses {
   readonly postgresUrl: string;
   readonly redisUrl: string;
 }
 
 /** The clock of an installation and its platforms: it starts some time after the kill. */
-export function clockOf(fixture: string, servers: Servers | null): () => number {
-  const { killedAt } = readMade(folderOf(fixture, servers));
+export function createClock(fixture: string, servers: ServerAddresses | null): () => number {
+  const { killedAt } = readFixtureInfo(getFixtureFolder(fixture, servers));
   const opened = Date.now();
   return () => killedAt + LATER_MS + Date.now() - opened;
 }
 
-function folderOf(fixture: string, servers: Servers | null): string {
+function getFixtureFolder(fixture: string, servers: ServerAddresses | null): string {
   return join(fixture, servers === null ? 'sqlite' : 'postgres');
 }
 
-function readMade(folder: string): z.infer<typeof Made> {
+function readFixtureInfo(folder: string): z.infer<typeof Made> {
   return Made.parse(JSON.parse(readFileSync(join(folder, 'made.json'), 'utf8')));
 }
 
@@ -81,19 +81,19 @@ function readMade(folder: string): z.infer<typeof Made> {
  */
 export async function openLeftWork(
   fixture: string,
-  world: World,
-  servers: Servers | null,
+  world: FixtureWorld,
+  servers: ServerAddresses | null,
 ): Promise<LeftWork> {
-  const folder = folderOf(fixture, servers);
+  const folder = getFixtureFolder(fixture, servers);
   const data = mkdtempSync(join(tmpdir(), 'parley-upgrade-'));
-  const made = readMade(folder);
+  const made = readFixtureInfo(folder);
   copyFolder(join(folder, 'data'), data);
   cpSync(join(fixture, 'plugins'), join(data, 'plugins'), { recursive: true });
   const rings = join(data, 'plugins/games/rings.txt');
   writeFileSync(rings, made.rings.map((who) => `${who}\n`).join(''));
   const sql = gunzipSync(readFileSync(join(folder, 'database.sql.gz'))).toString('utf8');
   const { url, more, drop } = await loadDatabase(located(sql, data), data, servers);
-  const settings = withoutQuietHours(readFileSync(join(fixture, 'running.yaml'), 'utf8'));
+  const settings = removeQuietHours(readFileSync(join(fixture, 'running.yaml'), 'utf8'));
   writeFileSync(join(data, 'parley.yaml'), world.fill(settings) + more);
   return {
     data,
@@ -123,7 +123,7 @@ function copyFolder(from: string, to: string, data = to): void {
   }
 }
 
-async function loadDatabase(sql: string, data: string, servers: Servers | null) {
+async function loadDatabase(sql: string, data: string, servers: ServerAddresses | null) {
   if (servers === null) {
     const file = join(data, 'parley.db');
     // SQLite's internal tables of the search index are otherwise write-protected.
@@ -132,11 +132,11 @@ async function loadDatabase(sql: string, data: string, servers: Servers | null) 
     database.close();
     return { url: `sqlite:${file}`, more: '', drop: async () => {} };
   }
-  const { url, drop } = await freshDatabase(servers.postgresUrl);
+  const { url, drop } = await createFreshDatabase(servers.postgresUrl);
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query(sql);
   await client.end();
-  const queue = `queue: { url: "${servers.redisUrl}", prefix: "${freshRedisPrefix().slice(1, -1)}" }`;
+  const queue = `queue: { url: "${servers.redisUrl}", prefix: "${createRedisPrefix().slice(1, -1)}" }`;
   return { url, more: `store: { url: "${url}" }\n${queue}\n`, drop };
 }

@@ -6,12 +6,16 @@ import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { runCommand } from '../e2e/parley-process.ts';
-import { webClient } from '../e2e/web-client.ts';
+import { createWebClient } from '../e2e/web-client.ts';
 import { CLEO, DORA } from './earlier-work.ts';
 import { OWNER, SECOND_OWNER } from './later-work.ts';
-import type { Servers } from './left-work.ts';
-import { numbersIn } from './model-words.ts';
-import { changedMeanings, resolveAll, storedResolved } from './resolved-settings.ts';
+import type { ServerAddresses } from './left-work.ts';
+import { findNumbers } from './model-words.ts';
+import {
+  findChangedMeanings,
+  readStoredSettings,
+  resolveAllSettings,
+} from './resolved-settings.ts';
 import { CHATS, type ResumedWork, resumeWork } from './resumed-work.ts';
 
 const [postgresUrl, redisUrl] = [inject('postgresUrl'), inject('redisUrl')];
@@ -48,11 +52,11 @@ for (const version of readdirSync(FIXTURES)) {
 
   describe(`the settings of ${version}`, () => {
     it('[D12] keep the meaning of each name and keyword, or list the setting that replaced it', () => {
-      const now = resolveAll(join(fixture, 'settings'));
-      const before = storedResolved(join(fixture, 'settings'));
+      const now = resolveAllSettings(join(fixture, 'settings'));
+      const before = readStoredSettings(join(fixture, 'settings'));
       expect(Object.keys(now)).toEqual(Object.keys(before));
       const changed = Object.entries(before).flatMap(([name, values]) =>
-        changedMeanings(values, now[name] ?? {}).map((line) => `${name}: ${line}`),
+        findChangedMeanings(values, now[name] ?? {}).map((line) => `${name}: ${line}`),
       );
       expect(changed).toEqual([]);
     });
@@ -70,7 +74,7 @@ for (const version of readdirSync(FIXTURES)) {
       const inLetters = (kind: string) =>
         letters
           .filter((letter) => letter.kind === kind)
-          .flatMap((letter) => numbersIn(JSON.stringify(letter)));
+          .flatMap((letter) => findNumbers(JSON.stringify(letter)));
       expect(inLetters('unanswered').toSorted()).toEqual(UNANSWERED);
       expect(inLetters('uncertain').toSorted()).toEqual(['q23', 'q24', 'q27', 'q29', 'q9']);
       expect(inLetters('refused')).toEqual(['q8']);
@@ -92,7 +96,7 @@ for (const version of readdirSync(FIXTURES)) {
 const Letters = z.object({ letters: z.array(z.looseObject({ kind: z.string() })) });
 
 /** The tests of one installation: Parley starts once for all of them. */
-function finishesWork(fixture: string, servers: Servers | null): void {
+function finishesWork(fixture: string, servers: ServerAddresses | null): void {
   let work: ResumedWork;
   beforeAll(async () => {
     work = await resumeWork(fixture, servers);
@@ -105,7 +109,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(() => work.answered(609)).toEqual(['q25']);
     await expect.poll(() => work.answered(610)).toEqual(['q26']);
     await expect.poll(() => work.answeredIn('busy')).toEqual(['q16', 'q17']);
-    const inWeb = async () => (await webClient(work.parley).history()).join('\n');
+    const inWeb = async () => (await createWebClient(work.parley).history()).join('\n');
     await expect.poll(inWeb).toContain('This answers q28.');
     await expect.poll(() => work.asked('q42')).toBe(1);
   });

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { chatSdkChannel, findHostedChannels } from '@parley/channel-chat-sdk';
+import { createChatSdkChannel, findHostedChannels } from '@parley/channel-chat-sdk';
 import type { ChannelDefinition } from '@parley/channels';
 import { formatCounted } from '@parley/core';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
@@ -41,7 +41,7 @@ export function withHosted(
   channels: readonly ChannelDefinition[],
   { hosted }: { readonly hosted: Readonly<Record<string, string>> },
 ): readonly ChannelDefinition[] {
-  const added = Object.entries(hosted).map(([id, use]) => chatSdkChannel(id, use));
+  const added = Object.entries(hosted).map(([id, use]) => createChatSdkChannel(id, use));
   return added.length === 0 ? channels : [...channels, ...added];
 }
 

@@ -6,7 +6,7 @@ import { createSecretReference } from './secret-files.ts';
 import { formatWebhookAddress, toWebhookPath } from './webhook-address.ts';
 
 /** The values of a hosted platform that a person entered, by their keys. */
-export type Given = Readonly<Record<string, string>>;
+export type EnteredValues = Readonly<Record<string, string>>;
 
 /** Loads what is known about the platforms that Chat SDK adapters connect. */
 function loadSetUp() {
@@ -14,10 +14,10 @@ function loadSetUp() {
 }
 
 /** The hosted platforms that *Set up* offers. */
-export async function hostedPlatforms(
+export async function listHostedPlatforms(
   publicUrl: string | undefined,
 ): Promise<readonly SetupPlatform[]> {
-  const { offeredPlatforms } = await loadSetUp();
+  const { listOfferedPlatforms: offeredPlatforms } = await loadSetUp();
   return offeredPlatforms().map(({ channel: id, asks: fields, use: _, ...facts }) => ({
     ...{ ...facts, id, asks: 'options', fields },
     webhook: formatWebhookAddress(toWebhookPath(id, 'default'), publicUrl),
@@ -25,23 +25,25 @@ export async function hostedPlatforms(
 }
 
 /** The hosted platform with this channel name; undefined if there is none. */
-export async function hostedPlatform(channel: string): Promise<OfferedPlatform | undefined> {
-  const { offeredPlatforms } = await loadSetUp();
+export async function findHostedPlatform(channel: string): Promise<OfferedPlatform | undefined> {
+  const { listOfferedPlatforms: offeredPlatforms } = await loadSetUp();
   return offeredPlatforms().find((platform) => platform.channel === channel);
 }
 
 /** The changes that write an account, and the secrets that they refer to. */
-export async function hostedChanges(
+export async function createHostedChanges(
   folder: DataFolder,
   { channel, use, asks }: OfferedPlatform,
-  given: Given,
+  given: EnteredValues,
   path: SettingsChange['path'],
 ) {
-  const { blockOf } = await loadSetUp();
+  const { getSettingsBlock: blockOf } = await loadSetUp();
   const block = [...path, blockOf(use)];
   const secrets = asks.flatMap(({ key, isSecret }) => {
     const text = given[key];
-    return isSecret && text !== undefined ? [{ key, name: fileName(channel, key), text }] : [];
+    return isSecret && text !== undefined
+      ? [{ key, name: toSecretFileName(channel, key), text }]
+      : [];
   });
   const changes = asks.map(({ key }): SettingsChange => {
     const secret = secrets.find((one) => one.key === key);
@@ -55,7 +57,7 @@ export async function hostedChanges(
 }
 
 /** `slack-bot-token`, the file of a secret in `secrets/`. */
-function fileName(channel: string, key: string): string {
+function toSecretFileName(channel: string, key: string): string {
   const words = key
     .replaceAll(/([a-z])([A-Z])/g, '$1-$2')
     .replaceAll('_', '-')
@@ -64,12 +66,13 @@ function fileName(channel: string, key: string): string {
 }
 
 /** What is left to do once an account is saved, as sentences. */
-export async function nextSteps(
+export async function describeNextSteps(
   { channel, use, name }: OfferedPlatform,
-  given: Given,
+  given: EnteredValues,
   publicUrl: string | undefined,
 ): Promise<string> {
-  const { isCalledWith, missingAdapter } = await loadSetUp();
+  const { needsWebhookAddress: isCalledWith, findInstallCommand: missingAdapter } =
+    await loadSetUp();
   const line = missingAdapter(use);
   const address = formatWebhookAddress(toWebhookPath(channel, 'default'), publicUrl);
   return [

@@ -28,11 +28,11 @@ import { createSecretReference, replaceSecret } from './secret-files.ts';
 import { createSettingsCheck, type LoadedSettings } from './settings.ts';
 import { listSetupProviders, SETUP_FIELDS, SETUP_PLATFORMS } from './setup-choices.ts';
 import {
-  type Given,
-  hostedChanges,
-  hostedPlatform,
-  hostedPlatforms,
-  nextSteps,
+  createHostedChanges,
+  describeNextSteps,
+  type EnteredValues,
+  findHostedPlatform,
+  listHostedPlatforms,
 } from './setup-hosted.ts';
 
 /** How long (ms) a server or platform may take to respond; after that, the user can try again. */
@@ -81,7 +81,7 @@ export class Setup implements SetupSteps {
       model: model.line(),
       isOffline: model.line().startsWith('offline'),
       providers,
-      platforms: [...SETUP_PLATFORMS, ...(await hostedPlatforms(settings.http.publicUrl))],
+      platforms: [...SETUP_PLATFORMS, ...(await listHostedPlatforms(settings.http.publicUrl))],
       channels: Object.values(channels).flatMap(({ channel }) =>
         channel === 'web' || channel === 'terminal' ? [] : [channel],
       ),
@@ -139,7 +139,7 @@ export class Setup implements SetupSteps {
 
   async tryChannel({ channel, token, options }: SetupChannel): Promise<SetupAnswer> {
     const { folder, definitions, secrets, clock } = this.#deps;
-    const hosted = await hostedPlatform(channel);
+    const hosted = await findHostedPlatform(channel);
     if (hosted !== undefined) return this.#tryHosted(hosted, options ?? {});
     if (channel === 'whatsapp') return { kind: 'works', text: LINK, models: null };
     if (token === undefined) return createSetupProblem('Token: it is missing.', COPY_IT);
@@ -162,34 +162,36 @@ export class Setup implements SetupSteps {
     return toChannelAnswer(await definition.probe(parsed.data, env));
   }
 
-  async #tryHosted(platform: OfferedPlatform, given: Given): Promise<SetupAnswer> {
+  async #tryHosted(platform: OfferedPlatform, given: EnteredValues): Promise<SetupAnswer> {
     const { folder, secrets, clock, env, loaded } = this.#deps;
-    const { problemsOf, probeGiven } = await import('@parley/channel-chat-sdk/set-up');
+    const { findValueProblems, probeEnteredValues } = await import(
+      '@parley/channel-chat-sdk/set-up'
+    );
     secrets.add(platform.asks.flatMap(({ key, isSecret }) => (isSecret && given[key]) || []));
     const kept = otherOptions(readWrittenSettings(folder.settingsFile).values, platform);
     const all = { ...kept, ...given };
-    const problems = problemsOf(platform, all, env);
+    const problems = findValueProblems(platform, all, env);
     if (problems.length > 0) return createSetupProblem(problems.join(' '), FILL_IN);
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const answer = toChannelAnswer(await probeGiven(platform, all, { signal, clock }));
+    const answer = toChannelAnswer(await probeEnteredValues(platform, all, { signal, clock }));
     if (answer.kind !== 'works') return answer;
-    const steps = await nextSteps(platform, given, loaded.settings.http.publicUrl);
+    const steps = await describeNextSteps(platform, given, loaded.settings.http.publicUrl);
     return { ...answer, text: [sentence(answer.text), steps].join(' ').trim() };
   }
 
-  async #saveHosted(platform: OfferedPlatform, given: Given): Promise<SetupAnswer> {
+  async #saveHosted(platform: OfferedPlatform, given: EnteredValues): Promise<SetupAnswer> {
     const { folder, loaded } = this.#deps;
     const account = { channel: platform.channel, account: 'default' };
     const path = findAccountPath(folder.settingsFile, account);
-    const { changes, secrets } = await hostedChanges(folder, platform, given, path);
-    const steps = await nextSteps(platform, given, loaded.settings.http.publicUrl);
+    const { changes, secrets } = await createHostedChanges(folder, platform, given, path);
+    const steps = await describeNextSteps(platform, given, loaded.settings.http.publicUrl);
     const labels = new Map(platform.asks.map(({ key, label }) => [key, label]));
     return this.#write(changes, ['Saved.', steps].join(' ').trim(), secrets, labels);
   }
 
   async saveChannel({ channel, token, phone, options }: SetupChannel): Promise<SetupAnswer> {
     const { folder } = this.#deps;
-    const hosted = await hostedPlatform(channel);
+    const hosted = await findHostedPlatform(channel);
     if (hosted !== undefined) return this.#saveHosted(hosted, options ?? {});
     if (!SETUP_PLATFORMS.some(({ id }) => id === channel))
       return createSetupProblem(`There is no platform ${channel}.`, 'Choose one from the list.');
@@ -361,7 +363,7 @@ function findApiServer(values: object | null, channel: string): { readonly apiRo
 }
 
 /** Options in the settings that *Set up* does not ask for, such as the address of a server. */
-function otherOptions(values: object | null, { channel, asks }: OfferedPlatform): Given {
+function otherOptions(values: object | null, { channel, asks }: OfferedPlatform): EnteredValues {
   const path = ['channels', channel, 'options'];
   const options = path.reduce<unknown>(
     (block, key) => (isBlock(block) ? block[key] : undefined),

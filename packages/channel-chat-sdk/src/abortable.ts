@@ -2,7 +2,7 @@
  * Waits for the result until the signal is aborted. Adapters cannot be canceled, so the work itself
  * continues after an abort.
  */
-export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function withAbortSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(new Error('no answer in time'));
   if (signal.aborted) giveUp();

@@ -1,15 +1,21 @@
 import type { ChannelIds, RenderTarget } from '@parley/core';
 import type { z } from 'zod';
-import { adapterOf, offeredAdapters, packageOf, refusalOf, useOf } from './catalog.ts';
+import {
+  findCatalogAdapter,
+  findRefusalReason,
+  getPackageName,
+  getUseSetting,
+  listOfferedAdapters,
+} from './catalog.ts';
 import type { Platform } from './platforms/platform.ts';
-import { PLATFORMS, platformOf } from './platforms.ts';
+import { findPlatform, PLATFORMS } from './platforms.ts';
 import {
   AnyAdapterSettings,
   type ChatSdkSettings,
-  chatSdkSettings,
-  secretsFromEnvironment,
+  createChatSdkSchema,
+  listSecretsFromEnvironment,
 } from './settings.ts';
-import { traitsOf } from './traits.ts';
+import { getTraits } from './traits.ts';
 
 /** Facts about an adapter that are available without loading it. */
 export interface AdapterFacts {
@@ -31,23 +37,23 @@ export interface AdapterFacts {
 }
 
 /** `env` is the environment of this process; without it, missing variables are not reported. */
-export function adapterFacts(
+export function getAdapterFacts(
   use: string,
   env?: Readonly<Record<string, string | undefined>>,
 ): AdapterFacts {
-  const platform = platformOf(use);
-  const refusal = refusalOf(use);
+  const platform = findPlatform(use);
+  const refusal = findRefusalReason(use);
   return {
     use,
-    name: platform?.name ?? adapterOf(use)?.name ?? use,
-    library: { name: packageOf(use), version: platform?.version ?? 'latest' },
-    settings: chatSdkSettings(use, env),
+    name: platform?.name ?? findCatalogAdapter(use)?.name ?? use,
+    library: { name: getPackageName(use), version: platform?.version ?? 'latest' },
+    settings: createChatSdkSchema(use, env),
     ids: platform?.ids,
     platform,
-    target: traitsOf(use).target,
-    isKnown: adapterOf(use) !== undefined,
+    target: getTraits(use).target,
+    isKnown: findCatalogAdapter(use) !== undefined,
     ...(refusal !== undefined && { refusal }),
-    secrets: env === undefined ? [] : secretsFromEnvironment(use, env),
+    secrets: env === undefined ? [] : listSecretsFromEnvironment(use, env),
   };
 }
 
@@ -55,10 +61,12 @@ export function adapterFacts(
 export const anyAdapterSettings = AnyAdapterSettings;
 
 /** Names that people may write for an adapter, mapped to its `use`. */
-export function adapterNames(): ReadonlyMap<string, string> {
-  const slugs = offeredAdapters().map((adapter) => [adapter.slug, useOf(adapter)] as const);
-  const last = offeredAdapters().map((adapter) => {
-    const use = useOf(adapter);
+export function listAdapterNames(): ReadonlyMap<string, string> {
+  const slugs = listOfferedAdapters().map(
+    (adapter) => [adapter.slug, getUseSetting(adapter)] as const,
+  );
+  const last = listOfferedAdapters().map((adapter) => {
+    const use = getUseSetting(adapter);
     return [use.slice(use.lastIndexOf('/') + 1), use] as const;
   });
   return new Map([

@@ -7,23 +7,23 @@ import {
 } from '@parley/channels';
 import { type Capabilities, ChannelError, reasonOf } from '@parley/core';
 import { type Adapter, type Message, ThreadHistoryCache } from 'chat';
-import { filesOf } from './attachments.ts';
-import { besideOf } from './beside.ts';
+import { createFilesCapability } from './attachments.ts';
+import { createAdapterExtensions } from './beside.ts';
 import { Connection } from './connection.ts';
 import { CurrentEvent } from './event-scope.ts';
 import { createHost } from './host.ts';
 import { Intake } from './intake.ts';
 import { type AdapterFactory, makeAdapter } from './library.ts';
 import { ChatNames } from './names.ts';
-import { createOutgoing } from './outgoing.ts';
-import { Places } from './places.ts';
+import { createOutgoingCapabilities } from './outgoing.ts';
+import { LocationConverter } from './places.ts';
 import type { ChatSdkSettings } from './settings.ts';
 import { ChatState } from './state.ts';
-import { type NamedTraits, traitsOf, traitsWithin } from './traits.ts';
+import { getTraits, type NamedTraits, restrictTraits } from './traits.ts';
 import { Webhook } from './webhook.ts';
 
 /** A Chat SDK adapter as used by one account of a channel. */
-export interface Hosted {
+export interface HostedAdapter {
   readonly channel: string;
   readonly use: string;
   readonly name: string;
@@ -35,46 +35,46 @@ export interface Hosted {
  * before `start`. An adapter that refuses its options is reported as failed.
  */
 export function createChatSdkAdapter(
-  hosted: Hosted,
+  hosted: HostedAdapter,
   context: ChannelContext<ChatSdkSettings>,
   env: ChannelEnv = realEnv,
 ): ChannelAdapter {
-  const traits = { ...traitsOf(hosted.use), platform: hosted.name };
+  const traits = { ...getTraits(hosted.use), platform: hosted.name };
   const secret = randomBytes(24).toString('base64url');
   try {
     const { log, settings } = context;
     const adapter = makeAdapter(hosted.factory, settings, { log, secret });
-    const within = traitsWithin(traits, adapter);
+    const within = restrictTraits(traits, adapter);
     return hostAdapter({ ...hosted, adapter, traits: within, secret }, context, env);
   } catch (thrown) {
-    return refusedAccount(traits, context, reasonOf(thrown));
+    return createRefusedAccount(traits, context, reasonOf(thrown));
   }
 }
 
-interface Made extends Hosted {
+interface CreatedAdapter extends HostedAdapter {
   readonly adapter: Adapter;
   readonly traits: NamedTraits;
   readonly secret: string;
 }
 
 function hostAdapter(
-  made: Made,
+  made: CreatedAdapter,
   context: ChannelContext<ChatSdkSettings>,
   env: ChannelEnv,
 ): ChannelAdapter {
   const { adapter, traits, secret, channel } = made;
   const { log, values } = context;
   const stop = new AbortController();
-  const places = new Places(adapter, values);
+  const places = new LocationConverter(adapter, values);
   const names = new ChatNames(adapter, log);
   const current = new CurrentEvent();
   const state = new ChatState({ ...context, newId, current, assume });
-  const beside = besideOf(adapter, context);
+  const beside = createAdapterExtensions(adapter, context);
   const webhook = new Webhook({ adapter, state, current, log, heard: beside.heard });
   const intake: Intake = new Intake({
     ...{ ...context, channel, adapter, places, names },
     bot: () => connection.bot,
-    seen: keepLast(adapter, state),
+    seen: rememberLastMessages(adapter, state),
     withoutButtons: (...of) => outgoing.withoutButtons(...of),
   });
   const socket = beside.socketOf?.({ secret, log, deliver: (event) => webhook.deliver(event) });
@@ -87,7 +87,7 @@ function hostAdapter(
   const { platform } = traits;
   const parts = { adapter, host, webhook, platform, socket };
   const connection: Connection = new Connection({ ...context, ...env, ...parts });
-  const outgoing = createOutgoing({
+  const outgoing = createOutgoingCapabilities({
     ...{ ...context, adapter, places, traits, stopping, ...beside },
     accountIs: (...is) => connection.accountIs(...is),
     isReady: () => connection.isReady,
@@ -96,7 +96,7 @@ function hostAdapter(
   let running: Promise<void> | undefined;
   return {
     ...outgoing.sending,
-    capabilities: capabilitiesOf(adapter, traits),
+    capabilities: getCapabilities(adapter, traits),
     async start() {
       context.report({ kind: 'starting' });
       running ??= connection.run(stopping);
@@ -118,7 +118,7 @@ function hostAdapter(
         show: async (address) => adapter.startTyping(await places.threadIdOf(address)),
       },
     }),
-    files: filesOf(adapter, beside.download),
+    files: createFilesCapability(adapter, beside.download),
     ...(socket === undefined && { http: webhook }),
   };
 }
@@ -132,7 +132,7 @@ const assume = (key: string): unknown => (key.startsWith('slack:unfurls:') ? {} 
  * Remembers the last message of each chat for adapters that cannot read messages: WhatsApp shows
  * "typing" only in reply to a message.
  */
-function keepLast(adapter: Adapter, state: ChatState) {
+function rememberLastMessages(adapter: Adapter, state: ChatState) {
   const kept = new ThreadHistoryCache(state, { maxMessages: 1 });
   return async (threadId: string, message: Message): Promise<void> => {
     if (adapter.persistThreadHistory === true) await kept.append(threadId, message);
@@ -140,7 +140,7 @@ function keepLast(adapter: Adapter, state: ChatState) {
 }
 
 /** The account's capabilities: those of the platform for which the adapter has a method. */
-function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
+function getCapabilities(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
   const { target, edit, react, typing, buttons, media, maxFileBytes, rates, growMs } = traits;
   return {
     target,
@@ -160,13 +160,13 @@ function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capa
 }
 
 /** An account whose adapter rejects its options; its answers stay in the outbox. */
-function refusedAccount(
+function createRefusedAccount(
   traits: NamedTraits,
   { report }: Pick<ChannelContext<unknown>, 'report'>,
   reason: string,
 ): ChannelAdapter {
   return {
-    capabilities: capabilitiesOf(undefined, traits),
+    capabilities: getCapabilities(undefined, traits),
     async start() {
       report({ kind: 'failed', reason, fix: 'Fix the "options" of this channel in the settings.' });
     },

@@ -2,9 +2,9 @@ import { type FilesCapability, unreadText } from '@parley/channels';
 import { ChannelError, type InboundMessage } from '@parley/core';
 import type { Adapter, Attachment } from 'chat';
 import { z } from 'zod';
-import { abortable } from './abortable.ts';
-import { type Download, tooLarge } from './download.ts';
-import { sendErrorOf } from './failures.ts';
+import { withAbortSignal } from './abortable.ts';
+import { createTooLargeError, type FileDownloader } from './download.ts';
+import { toSendError } from './failures.ts';
 
 /** The fields with which an adapter can fetch an attachment again. */
 const Ref = z.object({
@@ -15,7 +15,7 @@ const Ref = z.object({
   fetchMetadata: z.record(z.string(), z.string()).optional(),
 });
 
-type Inbound = NonNullable<InboundMessage['attachments']>[number];
+type InboundAttachment = NonNullable<InboundMessage['attachments']>[number];
 const MAX_REF = 4_096;
 const MAX_ATTACHMENTS = 32;
 /** The largest file that adapters load into memory, in bytes. */
@@ -25,8 +25,8 @@ const NOW_WITHIN_MS = 10_000;
 const LOCATION = 'application/geo+json';
 
 /** The attachments of a message, with the bytes of files that cannot be fetched later. */
-export interface ReadAttachments {
-  readonly attachments: readonly Inbound[];
+export interface AttachmentsResult {
+  readonly attachments: readonly InboundAttachment[];
   /**
    * Present when an adapter cannot fetch files later: the bytes of all attachments, in the same
    * order.
@@ -44,36 +44,39 @@ export interface ReadAttachments {
 export async function readAttachments(
   adapter: Adapter,
   all: readonly Attachment[],
-): Promise<ReadAttachments> {
+): Promise<AttachmentsResult> {
   const canFetchLater = adapter.rehydrateAttachment !== undefined;
-  const attachments: Inbound[] = [];
+  const attachments: InboundAttachment[] = [];
   const files: Uint8Array[] = [];
   const unread: string[] = [];
   // A location is already part of the message text.
   for (const attachment of all.filter(({ mimeType }) => mimeType !== LOCATION)) {
     const ref = JSON.stringify(Ref.parse(attachment));
     const isReachable = adapter.rehydrateAttachment?.(attachment).fetchData !== undefined;
-    const bytes = canFetchLater ? undefined : await bytesNow(attachment);
+    const bytes = canFetchLater ? undefined : await readBytesWithinLimits(attachment);
     const isThere = canFetchLater ? isReachable && ref.length <= MAX_REF : bytes !== undefined;
     if (!isThere || attachments.length === MAX_ATTACHMENTS) {
       unread.push(attachment.name ?? attachment.type);
       continue;
     }
-    attachments.push(toInbound(attachment, canFetchLater ? ref : attachment.type));
+    attachments.push(toInboundAttachment(attachment, canFetchLater ? ref : attachment.type));
     if (bytes !== undefined) files.push(bytes);
   }
   return { attachments, ...(files.length > 0 && { files }), unread };
 }
 
 /** The note that names the unreadable files of a message. */
-export function unreadFiles(
+export function describeUnreadFiles(
   names: readonly string[],
   type: InboundMessage['chat']['type'],
 ): string {
   return names.map((name) => unreadText(`the file ${name}`, type)).join('\n');
 }
 
-function toInbound({ type, name, mimeType, size }: Attachment, ref: string): Inbound {
+function toInboundAttachment(
+  { type, name, mimeType, size }: Attachment,
+  ref: string,
+): InboundAttachment {
   const isVoice = type === 'audio' && (name === 'voice' || /^audio_message/.test(name ?? ''));
   const kind = type === 'file' ? 'document' : isVoice ? 'voice' : type;
   return {
@@ -85,45 +88,48 @@ function toInbound({ type, name, mimeType, size }: Attachment, ref: string): Inb
   };
 }
 
-async function bytesNow(attachment: Attachment): Promise<Uint8Array | undefined> {
+async function readBytesWithinLimits(attachment: Attachment): Promise<Uint8Array | undefined> {
   try {
-    const bytes = await abortable(bytesOf(attachment), AbortSignal.timeout(NOW_WITHIN_MS));
+    const bytes = await withAbortSignal(readBytes(attachment), AbortSignal.timeout(NOW_WITHIN_MS));
     return (bytes?.length ?? 0) > MAX_BYTES ? undefined : bytes;
   } catch {
     return undefined;
   }
 }
 
-async function bytesOf({ data, fetchData }: Attachment): Promise<Uint8Array | undefined> {
+async function readBytes({ data, fetchData }: Attachment): Promise<Uint8Array | undefined> {
   const content = data ?? (await fetchData?.());
   if (content === undefined) return undefined;
   return new Uint8Array(content instanceof Blob ? await content.arrayBuffer() : content);
 }
 
 /** Fetches files by their ref, which stays valid after a restart. */
-export function filesOf(adapter: Adapter, download: Download = () => undefined): FilesCapability {
+export function createFilesCapability(
+  adapter: Adapter,
+  download: FileDownloader = () => undefined,
+): FilesCapability {
   return {
     maxBytes: MAX_BYTES,
     async fetch(ref, limit, signal) {
-      const attachment = attachmentOf(Ref.parse(JSON.parse(ref)));
+      const attachment = toAdapterAttachment(Ref.parse(JSON.parse(ref)));
       try {
         const own = download(attachment, limit, signal);
-        const bytes = (await own) ?? (await bytesOf(rehydrated(adapter, attachment)));
+        const bytes = (await own) ?? (await readBytes(rehydrateAttachment(adapter, attachment)));
         if (bytes === undefined) throw gone();
-        if (bytes.length > limit) throw tooLarge(limit);
+        if (bytes.length > limit) throw createTooLargeError(limit);
         return bytes;
       } catch (thrown) {
-        throw thrown instanceof ChannelError ? thrown : sendErrorOf(thrown, 'The file');
+        throw thrown instanceof ChannelError ? thrown : toSendError(thrown, 'The file');
       }
     },
   };
 }
 
-function rehydrated(adapter: Adapter, attachment: Attachment): Attachment {
+function rehydrateAttachment(adapter: Adapter, attachment: Attachment): Attachment {
   return adapter.rehydrateAttachment?.(attachment) ?? attachment;
 }
 
-function attachmentOf({
+function toAdapterAttachment({
   type,
   name,
   mimeType,

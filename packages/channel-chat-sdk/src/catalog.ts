@@ -20,35 +20,35 @@ const NOT_HOSTED: ReadonlySet<string> = new Set(['gmail']);
 export type { CatalogAdapter, EnvVar } from 'chat/adapters';
 
 /** The adapters that Parley can offer: those for chat platforms that are not built in. */
-export function offeredAdapters(): readonly CatalogAdapter[] {
+export function listOfferedAdapters(): readonly CatalogAdapter[] {
   return listPlatformAdapters().filter(({ slug }) => !BUILT_IN.has(slug) && !NOT_HOSTED.has(slug));
 }
 
-export function useOf({ importPath, packageName }: CatalogAdapter): string {
+export function getUseSetting({ importPath, packageName }: CatalogAdapter): string {
   return importPath ?? packageName;
 }
 
 /** The adapter that `use` names; undefined if the catalog does not list it. */
-export function adapterOf(use: string): CatalogAdapter | undefined {
-  return listPlatformAdapters().find((adapter) => useOf(adapter) === use);
+export function findCatalogAdapter(use: string): CatalogAdapter | undefined {
+  return listPlatformAdapters().find((adapter) => getUseSetting(adapter) === use);
 }
 
 /** The package to install for `use`, which may name a module inside the package. */
-export function packageOf(use: string): string {
+export function getPackageName(use: string): string {
   const [first = use, second] = use.split('/');
   return use.startsWith('@') ? `${first}/${second}` : first;
 }
 
 /** The name of the function that creates the adapter; undefined if the catalog does not list it. */
-export function factoryOf(use: string): string | undefined {
-  return adapterOf(use)?.factoryExport;
+export function findFactoryName(use: string): string | undefined {
+  return findCatalogAdapter(use)?.factoryExport;
 }
 
 /** Why a package of the catalog cannot be a channel; undefined for all others. */
-export function refusalOf(use: string): string | undefined {
+export function findRefusalReason(use: string): string | undefined {
   if (listStateAdapters().some(({ packageName }) => packageName === use))
     return 'the package of a platform; this one is a state store, but Parley keeps state in its own database';
-  const slug = adapterOf(use)?.slug;
+  const slug = findCatalogAdapter(use)?.slug;
   if (slug === 'web')
     return 'the package of a platform; this one is a web chat, but Parley has its own web page, channels.web';
   if (slug !== undefined && NOT_HOSTED.has(slug))
@@ -57,14 +57,14 @@ export function refusalOf(use: string): string | undefined {
 }
 
 /** The variables from which an adapter without options reads its settings. */
-export function variablesOf(use: string): readonly EnvVar[] {
-  const slug = adapterOf(use)?.slug;
+export function listEnvVariables(use: string): readonly EnvVar[] {
+  const slug = findCatalogAdapter(use)?.slug;
   return slug === undefined ? [] : listEnvVars(slug);
 }
 
 /** Lists of variables; at least one list must be complete. */
-export function waysOf(use: string): readonly (readonly EnvVar[])[] {
-  const env = adapterOf(use)?.env;
+export function listEnvVariableSets(use: string): readonly (readonly EnvVar[])[] {
+  const env = findCatalogAdapter(use)?.env;
   const required = env?.required ?? [];
   const modes = env?.credentialModes ?? [];
   if (modes.length === 0) return [required];

@@ -7,8 +7,8 @@ import {
 } from '@parley/channels';
 import { reasonOf } from '@parley/core';
 import type { Adapter, ChatInstance } from 'chat';
-import { abortable } from './abortable.ts';
-import { callFailureOf } from './failures.ts';
+import { withAbortSignal } from './abortable.ts';
+import { toCallFailure } from './failures.ts';
 import type { BotNames } from './reading.ts';
 import { identifySlack } from './slack.ts';
 import type { SlackSocket } from './slack-socket.ts';
@@ -58,7 +58,7 @@ export class Connection {
 
   /** Resolves once the adapter is initialized; rejects if the signal is aborted first. */
   ready(signal: AbortSignal): Promise<void> {
-    return abortable(this.#ready.promise, signal);
+    return withAbortSignal(this.#ready.promise, signal);
   }
 
   /** Connects, and reconnects after each failure, until the signal is aborted. Never rejects. */
@@ -99,7 +99,7 @@ export class Connection {
     };
     if (socket === undefined) {
       connected();
-      await aborted(signal);
+      await waitForAbort(signal);
       return;
     }
     await socket.hold(connected, signal);
@@ -110,8 +110,8 @@ export class Connection {
     const { host, platform } = this.#deps;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(INITIALIZE_WITHIN_MS)]);
     const slack =
-      adapter.name === 'slack' ? await abortable(identifySlack(adapter), limit) : undefined;
-    await abortable(adapter.initialize(host), limit);
+      adapter.name === 'slack' ? await withAbortSignal(identifySlack(adapter), limit) : undefined;
+    await withAbortSignal(adapter.initialize(host), limit);
     const { userName, botUserId } = adapter;
     const userId = botUserId === undefined || botUserId === '' ? undefined : botUserId;
     if (userId === undefined && NEEDS_ID.has(adapter.name)) {
@@ -122,7 +122,7 @@ export class Connection {
 
   async #recover(thrown: unknown, failures: number, signal: AbortSignal): Promise<boolean> {
     const { random } = this.#deps;
-    const { isAccount } = callFailureOf(thrown);
+    const { isAccount } = toCallFailure(thrown);
     const reason = reasonOf(thrown);
     if (isAccount) {
       return reportAndWait({ kind: 'give-up', reason, fix: this.#fix() }, this.#deps, signal);
@@ -143,7 +143,7 @@ export class Connection {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   if (signal.aborted) resolve();
   signal.addEventListener('abort', () => resolve(), { once: true });

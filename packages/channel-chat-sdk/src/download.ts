@@ -6,13 +6,13 @@ import type { Attachment } from 'chat';
  * Downloads a file without the adapter, for platforms whose adapter can neither abort nor limit a
  * download. Returns undefined for a file that the adapter should download.
  */
-export type Download = (
+export type FileDownloader = (
   attachment: Pick<Attachment, 'url' | 'fetchMetadata'>,
   limit: number,
   signal: AbortSignal,
 ) => Promise<Uint8Array> | undefined;
 
-interface Source {
+interface DownloadSource {
   /** The platform's display name. */
   readonly platform: string;
   readonly token: string;
@@ -21,7 +21,7 @@ interface Source {
 /** Downloads at most `limit` bytes. Throws only `ChannelError`, unless there is no connection. */
 export async function downloadFile(
   url: string,
-  { platform, token }: Source,
+  { platform, token }: DownloadSource,
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
@@ -36,10 +36,10 @@ export async function downloadFile(
     throw new ChannelError({ kind }, `${platform} did not return the file: ${why}.`);
   }
   const bytes = await readUpTo(response.body, limit);
-  if (bytes === undefined) throw tooLarge(limit);
+  if (bytes === undefined) throw createTooLargeError(limit);
   return bytes;
 }
 
-export function tooLarge(limit: number): ChannelError {
+export function createTooLargeError(limit: number): ChannelError {
   return new ChannelError({ kind: 'refused' }, `The file is larger than ${limit} bytes.`);
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** A value that an adapter stores, with its expiry time (ms since 1970); null deletes the value. */
-export interface KeptValue {
+export interface StoredValue {
   readonly value: unknown;
   readonly until: number | undefined;
 }
@@ -14,7 +14,7 @@ export interface KeptValue {
  * redelivered event although its messages were never stored.
  */
 export class EventScope {
-  readonly writes = new Map<string, KeptValue | null>();
+  readonly writes = new Map<string, StoredValue | null>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #failures: unknown[] = [];
   #isOpen = true;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callFailureOf, repeatableErrorOf, sendErrorOf } from './failures.ts';
+import { toCallFailure, toRepeatableError, toSendError } from './failures.ts';
 
 function failed(fields: object, message = 'it failed'): Error {
   return Object.assign(new Error(message), fields);
@@ -95,25 +95,25 @@ describe('an error thrown by an adapter', () => {
     ],
     ['anything else', 'what', { failure: { kind: 'unknown-outcome' } }],
   ])('[D05] about %s is classified', (_what, thrown, expected) => {
-    expect(callFailureOf(thrown)).toMatchObject({ isAccount: false, ...expected });
+    expect(toCallFailure(thrown)).toMatchObject({ isAccount: false, ...expected });
   });
 
   it('does not loop over causes that refer to each other', () => {
     const [one, two] = [failed({}, 'one'), failed({}, 'two')];
     Object.assign(one, { cause: two });
     Object.assign(two, { cause: one });
-    expect(callFailureOf(one)).toMatchObject({ reason: 'one' });
+    expect(toCallFailure(one)).toMatchObject({ reason: 'one' });
   });
 
   it('says what happened, to what, and what to do', () => {
-    const { message } = sendErrorOf(named('AuthenticationError'), 'Slack chat C1');
+    const { message } = toSendError(named('AuthenticationError'), 'Slack chat C1');
     expect(message).toBe("Slack chat C1: it failed. Check the account's credentials.");
   });
 
   it('reports no uncertainty for a call that is safe to repeat', () => {
-    expect(repeatableErrorOf(failed({ code: 'ECONNRESET' }), 'An edit').failure.kind).toBe(
+    expect(toRepeatableError(failed({ code: 'ECONNRESET' }), 'An edit').failure.kind).toBe(
       'transient',
     );
-    expect(repeatableErrorOf(failed({ status: 404 }), 'An edit').failure.kind).toBe('gone');
+    expect(toRepeatableError(failed({ status: 404 }), 'An edit').failure.kind).toBe('gone');
   });
 });

@@ -6,7 +6,7 @@ import { z } from 'zod';
  * The fields of errors thrown by adapters and their libraries. Adapters of different versions
  * bundle their own error classes, so errors are recognized by their fields.
  */
-const Fields = z.object({
+const ErrorFields = z.object({
   name: z.string().optional().catch(undefined),
   code: z.union([z.string(), z.number()]).optional().catch(undefined),
   status: z.coerce.number().optional().catch(undefined),
@@ -23,7 +23,7 @@ const Fields = z.object({
   /** Linear's error type. */
   type: z.string().optional().catch(undefined),
 });
-type Fields = z.infer<typeof Fields>;
+type ErrorFields = z.infer<typeof ErrorFields>;
 
 /** Why an adapter call failed. */
 export interface CallFailure {
@@ -37,16 +37,16 @@ const DEFAULT_RETRY_AFTER_MS = 5_000;
 const MAX_CAUSES = 6;
 
 /** The innermost error with a recognized field determines the kind of failure. */
-export function callFailureOf(thrown: unknown): CallFailure {
-  const chain = causesOf(thrown);
+export function toCallFailure(thrown: unknown): CallFailure {
+  const chain = listCauses(thrown);
   const reason = chain.map(reasonOf).find((text) => text !== '') ?? 'it failed';
-  for (const fields of chain.map((error) => Fields.safeParse(error).data ?? {})) {
+  for (const fields of chain.map((error) => ErrorFields.safeParse(error).data ?? {})) {
     const found =
-      ofSlack(fields) ??
-      ofMeta(fields) ??
-      ofLinear(fields) ??
-      ofAdapter(fields) ??
-      ofStatus(fields);
+      classifySlackError(fields) ??
+      classifyMetaError(fields) ??
+      classifyLinearError(fields) ??
+      classifyAdapterError(fields) ??
+      classifyHttpError(fields);
     if (found !== undefined) return { ...found, reason };
   }
   const outcome = callOutcome({ error: chain.at(-1) });
@@ -58,9 +58,9 @@ export function callFailureOf(thrown: unknown): CallFailure {
   return { failure, reason, isAccount: false };
 }
 
-type Found = Omit<CallFailure, 'reason'>;
-const of = (failure: ChannelFailure, isAccount = false): Found => ({ failure, isAccount });
-const limited = (seconds: number | undefined): Found =>
+type FailureDetails = Omit<CallFailure, 'reason'>;
+const of = (failure: ChannelFailure, isAccount = false): FailureDetails => ({ failure, isAccount });
+const limited = (seconds: number | undefined): FailureDetails =>
   of({
     kind: 'rate-limited',
     retryAfterMs: seconds === undefined ? DEFAULT_RETRY_AFTER_MS : seconds * 1_000,
@@ -70,7 +70,7 @@ const limited = (seconds: number | undefined): Found =>
 const ACCOUNT = of({ kind: 'transient' }, true);
 
 /** The error and its causes, outermost first. */
-function causesOf(thrown: unknown): readonly unknown[] {
+function listCauses(thrown: unknown): readonly unknown[] {
   const chain: unknown[] = [];
   let error: unknown = thrown;
   while (error != null && chain.length < MAX_CAUSES && !chain.includes(error)) {
@@ -93,7 +93,7 @@ const SLACK_FORMAT =
   /^(?:invalid_blocks\w*|invalid_attachments|msg_too_long|msg_blocks_too_long|markdown_text_conflict|no_text)$/;
 const SLACK_UNCLEAR = /^(?:internal_error|fatal_error|service_unavailable|request_timeout)$/;
 
-function ofSlack({ code, data, retryAfter }: Fields): Found | undefined {
+function classifySlackError({ code, data, retryAfter }: ErrorFields): FailureDetails | undefined {
   if (code === 'slack_webapi_rate_limited_error') return limited(retryAfter);
   const error = code === 'slack_webapi_platform_error' ? data?.error : undefined;
   if (error === undefined) return undefined;
@@ -109,7 +109,7 @@ function ofSlack({ code, data, retryAfter }: Fields): Found | undefined {
 }
 
 /** https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes */
-function ofMeta({ errorCode }: Fields): Found | undefined {
+function classifyMetaError({ errorCode }: ErrorFields): FailureDetails | undefined {
   if (errorCode === undefined) return undefined;
   if ([4, 80_007, 130_429, 131_048, 131_056].includes(errorCode)) return limited(undefined);
   if ([0, 190].includes(errorCode)) return ACCOUNT;
@@ -124,7 +124,7 @@ function ofMeta({ errorCode }: Fields): Found | undefined {
  * Linear uses GraphQL, so every error has the status 200 or 400:
  * https://linear.app/developers/sdk-errors
  */
-function ofLinear({ type, retryAfter }: Fields): Found | undefined {
+function classifyLinearError({ type, retryAfter }: ErrorFields): FailureDetails | undefined {
   switch (type) {
     case 'Ratelimited':
       return limited(retryAfter);
@@ -143,7 +143,7 @@ function ofLinear({ type, retryAfter }: Fields): Found | undefined {
   }
 }
 
-function ofAdapter({ name, retryAfter }: Fields): Found | undefined {
+function classifyAdapterError({ name, retryAfter }: ErrorFields): FailureDetails | undefined {
   switch (name) {
     case 'AdapterRateLimitError':
     case 'RateLimitError':
@@ -163,13 +163,18 @@ function ofAdapter({ name, retryAfter }: Fields): Found | undefined {
   }
 }
 
-function ofStatus({ status, statusCode, response, code }: Fields): Found | undefined {
+function classifyHttpError({
+  status,
+  statusCode,
+  response,
+  code,
+}: ErrorFields): FailureDetails | undefined {
   const number = typeof code === 'number' ? code : undefined;
   const http = response?.status ?? statusCode ?? status ?? number;
   if (http === undefined || Number.isNaN(http) || http < 400) return undefined;
   const outcome = callOutcome({ error: undefined, status: http });
   if (outcome !== 'refused') return of({ kind: 'unknown-outcome' });
-  const seconds = retryAfterOf(response?.headers);
+  const seconds = parseRetryAfter(response?.headers);
   // GitHub returns 403 when an account exceeds its rate limit.
   if (http === 429 || (http === 403 && seconds !== undefined)) return limited(seconds);
   if (http === 401) return ACCOUNT;
@@ -178,7 +183,7 @@ function ofStatus({ status, statusCode, response, code }: Fields): Found | undef
   return of({ kind: 'refused' });
 }
 
-function retryAfterOf(headers: unknown): number | undefined {
+function parseRetryAfter(headers: unknown): number | undefined {
   const text =
     headers instanceof Headers
       ? headers.get('retry-after')
@@ -198,8 +203,8 @@ const ADVICE: Readonly<Record<ChannelFailure['kind'], string>> = {
 };
 
 /** The delivery error of a failed call; `what` names what was sent and starts the sentence. */
-export function sendErrorOf(thrown: unknown, what: string): ChannelError {
-  const { failure, reason, isAccount } = callFailureOf(thrown);
+export function toSendError(thrown: unknown, what: string): ChannelError {
+  const { failure, reason, isAccount } = toCallFailure(thrown);
   const advice = isAccount ? "Check the account's credentials." : ADVICE[failure.kind];
   return new ChannelError(failure, `${what}: ${reason}. ${advice}`.trim(), thrown);
 }
@@ -207,8 +212,8 @@ export function sendErrorOf(thrown: unknown, what: string): ChannelError {
 /**
  * The delivery error of a call that is safe to repeat: a lost response leaves nothing uncertain.
  */
-export function repeatableErrorOf(thrown: unknown, what: string): ChannelError {
-  const { failure, reason } = callFailureOf(thrown);
+export function toRepeatableError(thrown: unknown, what: string): ChannelError {
+  const { failure, reason } = toCallFailure(thrown);
   const kind = failure.kind === 'unknown-outcome' ? ({ kind: 'transient' } as const) : failure;
   return new ChannelError(kind, `${what}: ${reason}.`, thrown);
 }

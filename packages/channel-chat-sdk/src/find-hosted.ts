@@ -1,7 +1,7 @@
 import { formatInstallCommand } from '@parley/core/install-line';
 import type { Block, Finding, HostedChannels } from '@parley/settings';
 import { z } from 'zod';
-import { type AdapterFacts, adapterFacts, adapterNames } from './adapter-facts.ts';
+import { type AdapterFacts, getAdapterFacts, listAdapterNames } from './adapter-facts.ts';
 import { isInstalled } from './installed.ts';
 
 export interface HostDeps {
@@ -10,10 +10,10 @@ export interface HostDeps {
   readonly nearestWord: (written: string, candidates: Iterable<string>) => string | undefined;
 }
 
-type Verdict =
-  | { readonly kind: 'hosted'; readonly facts: AdapterFacts; readonly remark?: Remark }
-  | ({ readonly kind: 'refused' } & Remark);
-type Remark = Pick<Finding, 'expected' | 'nearest'>;
+type AdapterVerdict =
+  | { readonly kind: 'hosted'; readonly facts: AdapterFacts; readonly remark?: FindingRemark }
+  | ({ readonly kind: 'refused' } & FindingRemark);
+type FindingRemark = Pick<Finding, 'expected' | 'nearest'>;
 
 /**
  * A channel's name becomes part of chat ids and addresses. `api` is Parley's own channel for
@@ -34,7 +34,7 @@ export function findHosted(
   own: Readonly<Record<string, z.ZodType>>,
   deps: HostDeps,
 ): HostedChannels {
-  const channels = new Map<string, ReturnType<typeof hostedChannel>>();
+  const channels = new Map<string, ReturnType<typeof createHostedChannel>>();
   const secrets: string[] = [];
   const findings: Finding[] = [];
   const warnings: Finding[] = [];
@@ -42,14 +42,14 @@ export function findHosted(
     const written = Object(section) as Block;
     if (!Object.hasOwn(written, 'use') || hasOwnUse(own, channel)) continue;
     const path = ['channels', channel, 'use'];
-    const verdict = judge(channel, written.use, own, deps);
+    const verdict = judgeChannel(channel, written.use, own, deps);
     if (verdict.kind === 'refused') {
       const { expected, nearest } = verdict;
       findings.push({ kind: 'value', path, expected, nearest });
       continue;
     }
     const { facts, remark } = verdict;
-    channels.set(channel, hostedChannel(facts));
+    channels.set(channel, createHostedChannel(facts));
     secrets.push(...facts.secrets);
     if (remark !== undefined && written.enabled !== false)
       warnings.push({ kind: 'not-installed', path, ...remark });
@@ -57,7 +57,7 @@ export function findHosted(
   return { channels, secrets, findings, warnings };
 }
 
-function hostedChannel({ use, settings: schema, ids }: AdapterFacts) {
+function createHostedChannel({ use, settings: schema, ids }: AdapterFacts) {
   return { use, schema, ids };
 }
 
@@ -67,13 +67,13 @@ function hasOwnUse(own: Readonly<Record<string, z.ZodType>>, channel: string): b
   return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, 'use');
 }
 
-function judge(
+function judgeChannel(
   channel: string,
   use: unknown,
   own: object,
   { env, nearestWord }: HostDeps,
-): Verdict {
-  const refused = (expected: string, nearest?: string): Verdict => {
+): AdapterVerdict {
+  const refused = (expected: string, nearest?: string): AdapterVerdict => {
     return { kind: 'refused', expected, nearest };
   };
   if (Object.hasOwn(own, channel)) {
@@ -84,11 +84,11 @@ function judge(
   if (!NAME.test(channel)) return refused(NAME_EXPECTED);
   if (typeof use !== 'string' || !PACKAGE.test(use))
     return refused('the npm package of a Chat SDK adapter, such as @chat-adapter/slack');
-  const facts = adapterFacts(use, env);
+  const facts = getAdapterFacts(use, env);
   const { library, isKnown, refusal } = facts;
   if (refusal !== undefined) return refused(refusal);
   if (isInstalled(library.name)) return { kind: 'hosted', facts };
-  const meant = isKnown ? undefined : meantAdapter(use, nearestWord);
+  const meant = isKnown ? undefined : guessAdapter(use, nearestWord);
   // A misspelled name may belong to a stranger's package, so Parley does not offer to install it.
   if (meant !== undefined) return refused('an adapter that is installed', meant);
   const line = formatInstallCommand([`${library.name}@${library.version}`]);
@@ -97,8 +97,8 @@ function judge(
 }
 
 /** The catalog adapter that was probably meant; undefined if none is close. */
-function meantAdapter(use: string, nearestWord: HostDeps['nearestWord']): string | undefined {
-  const names = adapterNames();
+function guessAdapter(use: string, nearestWord: HostDeps['nearestWord']): string | undefined {
+  const names = listAdapterNames();
   const last = use.slice(use.lastIndexOf('/') + 1);
   return names.get(nearestWord(last, names.keys()) ?? '');
 }

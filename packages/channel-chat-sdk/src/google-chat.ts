@@ -19,7 +19,7 @@ interface MessagesApi {
  *
  * @returns Runs a send whose messages carry the key.
  */
-export function keyedGoogleChat(
+export function addGoogleChatRequestIds(
   adapter: Adapter,
 ): <T>(key: string, send: () => Promise<T>) => Promise<T> {
   const sending = new AsyncLocalStorage<string>();

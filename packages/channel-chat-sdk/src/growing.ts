@@ -8,12 +8,12 @@ import type {
 import { BoundedMap, type OutboundPart, type Receipt, reasonOf } from '@parley/core';
 import type { Adapter, Message } from 'chat';
 import { z } from 'zod';
-import { abortable } from './abortable.ts';
-import { callFailureOf, repeatableErrorOf } from './failures.ts';
-import { wordsOf } from './history.ts';
+import { withAbortSignal } from './abortable.ts';
+import { toCallFailure, toRepeatableError } from './failures.ts';
+import { extractWords } from './history.ts';
 import { createLanes } from './lanes.ts';
-import type { Places } from './places.ts';
-import { postableOf, postableText } from './postable.ts';
+import type { LocationConverter } from './places.ts';
+import { toPostable, toPostableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';
 
 const Stored = z.object({
@@ -28,7 +28,7 @@ const Stored = z.object({
 });
 
 /** A message that shows a growing answer. */
-interface Growing extends z.infer<typeof Stored> {
+interface GrowingMessage extends z.infer<typeof Stored> {
   messageId: string | null;
   /** Absent when an earlier process wrote the message. */
   text?: string;
@@ -37,7 +37,7 @@ interface Growing extends z.infer<typeof Stored> {
 interface GrowingDeps
   extends Pick<ChannelContext<unknown>, 'values' | 'log' | 'clock' | 'monotonic' | 'holdsAccount'> {
   readonly adapter: Adapter;
-  readonly places: Places;
+  readonly places: LocationConverter;
   readonly traits: NamedTraits;
   readonly stopping: AbortSignal;
   readonly ownMessages: (address: ChatAddress, signal: AbortSignal) => Promise<readonly Message[]>;
@@ -67,7 +67,7 @@ export class GrowingAnswers implements StreamingCapability {
   readonly minIntervalMs: number;
   readonly firstAfterMs = FIRST_AFTER_MS;
   readonly #deps: GrowingDeps;
-  readonly #messages = new Map<string, Growing>();
+  readonly #messages = new Map<string, GrowingMessage>();
   readonly #inLanes = createLanes();
   /** Turns that must no longer show unfinished text. */
   readonly #over = new BoundedMap<string, true>(REMEMBERED);
@@ -138,32 +138,32 @@ export class GrowingAnswers implements StreamingCapability {
 
   async #begin({ chatId, threadId }: ChatAddress, turnId: string, text: string): Promise<void> {
     const { adapter, places, clock } = this.#deps;
-    const begins = wordsOf(text).slice(0, BEGINS);
+    const begins = extractWords(text).slice(0, BEGINS);
     const place = { chatId, ...(threadId !== undefined && { threadId }) };
-    const growing: Growing = { turnId, ...place, messageId: null, begins, at: clock() };
+    const growing: GrowingMessage = { turnId, ...place, messageId: null, begins, at: clock() };
     this.#messages.set(turnId, growing);
     await this.#save();
     try {
-      const posting = adapter.postMessage(await places.threadIdOf(place), postableText({ text }));
-      growing.messageId = (await abortable(posting, this.#limit())).id;
+      const posting = adapter.postMessage(await places.threadIdOf(place), toPostableText({ text }));
+      growing.messageId = (await withAbortSignal(posting, this.#limit())).id;
       growing.text = text;
     } catch (thrown) {
       this.#failed(growing, thrown);
       // If the message may have arrived, it is searched for when the answer is finished.
-      const { kind } = callFailureOf(thrown).failure;
+      const { kind } = toCallFailure(thrown).failure;
       if (kind !== 'unknown-outcome') this.#messages.delete(turnId);
     }
     await this.#save();
   }
 
-  async #grow(growing: Growing, text: string): Promise<void> {
+  async #grow(growing: GrowingMessage, text: string): Promise<void> {
     const { adapter, places } = this.#deps;
     const { messageId } = growing;
     if (messageId === null) return;
     try {
       const threadId = await places.threadIdOf(growing);
-      await abortable(
-        adapter.editMessage(threadId, messageId, postableText({ text })),
+      await withAbortSignal(
+        adapter.editMessage(threadId, messageId, toPostableText({ text })),
         this.#limit(),
       );
       growing.text = text;
@@ -178,7 +178,7 @@ export class GrowingAnswers implements StreamingCapability {
    * not called for it.
    */
   async #replace(
-    growing: Growing,
+    growing: GrowingMessage,
     messageId: string,
     part: OutboundPart,
     signal: AbortSignal,
@@ -187,13 +187,13 @@ export class GrowingAnswers implements StreamingCapability {
     const receipt = { platformMessageId: messageId };
     if (growing.text === part.body.text && part.buttons === undefined) return receipt;
     try {
-      const message = postableOf(part, traits);
+      const message = toPostable(part, traits);
       const threadId = await places.threadIdOf(growing);
-      await abortable(adapter.editMessage(threadId, messageId, message), signal);
+      await withAbortSignal(adapter.editMessage(threadId, messageId, message), signal);
       return receipt;
     } catch (thrown) {
-      if (callFailureOf(thrown).failure.kind !== 'gone') {
-        throw repeatableErrorOf(thrown, `${traits.platform} chat ${growing.chatId}`);
+      if (toCallFailure(thrown).failure.kind !== 'gone') {
+        throw toRepeatableError(thrown, `${traits.platform} chat ${growing.chatId}`);
       }
       // A person has deleted the message, so the part is sent as a new one.
       this.#messages.delete(growing.turnId);
@@ -212,11 +212,11 @@ export class GrowingAnswers implements StreamingCapability {
     });
   }
 
-  async #remove(growing: Growing, messageId: string): Promise<void> {
+  async #remove(growing: GrowingMessage, messageId: string): Promise<void> {
     const { adapter, places, log } = this.#deps;
     try {
       const threadId = await places.threadIdOf(growing);
-      await abortable(adapter.deleteMessage(threadId, messageId), this.#limit());
+      await withAbortSignal(adapter.deleteMessage(threadId, messageId), this.#limit());
     } catch (thrown) {
       log.warn({ reason: reasonOf(thrown) }, 'an unfinished answer could not be deleted');
     }
@@ -225,13 +225,13 @@ export class GrowingAnswers implements StreamingCapability {
   }
 
   /** The id of the message; if the message may have arrived, the history is searched for it. */
-  async #found(growing: Growing): Promise<string | undefined> {
+  async #found(growing: GrowingMessage): Promise<string | undefined> {
     const { messageId, at, begins, turnId } = growing;
     if (messageId !== null) return messageId;
     const own = await this.#deps.ownMessages(growing, this.#limit());
     const found = own.find(
       ({ text, metadata }) =>
-        metadata.dateSent.getTime() >= at - SKEW_MS && wordsOf(text).startsWith(begins),
+        metadata.dateSent.getTime() >= at - SKEW_MS && extractWords(text).startsWith(begins),
     );
     growing.messageId = found?.id ?? null;
     if (found === undefined) this.#messages.delete(turnId);
@@ -239,9 +239,9 @@ export class GrowingAnswers implements StreamingCapability {
     return found?.id;
   }
 
-  #failed({ turnId, chatId }: Growing, thrown: unknown): void {
+  #failed({ turnId, chatId }: GrowingMessage, thrown: unknown): void {
     const { monotonic, log } = this.#deps;
-    const { failure, reason } = callFailureOf(thrown);
+    const { failure, reason } = toCallFailure(thrown);
     this.#over.set(turnId, true);
     if (failure.kind === 'rate-limited') {
       this.#sparedUntil.set(chatId, monotonic() + Math.max(SPARED_MS, failure.retryAfterMs));

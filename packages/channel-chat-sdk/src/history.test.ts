@@ -1,6 +1,6 @@
 import type { Message } from 'chat';
 import { describe, expect, it } from 'vitest';
-import { matchSent, wordsOf } from './history.ts';
+import { extractWords, findMatchingMessage } from './history.ts';
 
 const own = (id: string, text: string, at = 1_000) =>
   ({ id, text, metadata: { dateSent: new Date(at), edited: false } }) as Message;
@@ -36,11 +36,11 @@ describe('finding the message that shows a part', () => {
       undefined,
     ],
   ])('[D04] %s', (_title, messages, known, expected) => {
-    expect(matchSent(messages, part, known)).toBe(expected);
+    expect(findMatchingMessage(messages, part, known)).toBe(expected);
   });
 
   it('compares punctuation when the text has no letters', () => {
-    expect(wordsOf(' 👍 ')).toBe('👍');
-    expect(wordsOf('*a* b_c 1!')).toBe('abc1');
+    expect(extractWords(' 👍 ')).toBe('👍');
+    expect(extractWords('*a* b_c 1!')).toBe('abc1');
   });
 });

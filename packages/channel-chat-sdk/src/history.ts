@@ -1,16 +1,16 @@
 import type { BeforePart } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
 import type { Adapter, Message } from 'chat';
-import type { Places } from './places.ts';
+import type { LocationConverter } from './places.ts';
 import type { NamedTraits } from './traits.ts';
 
 interface HistoryDeps {
   readonly adapter: Adapter;
-  readonly places: Places;
+  readonly places: LocationConverter;
   readonly traits: NamedTraits;
 }
 
-interface Address {
+interface HistoryAddress {
   readonly chatId: string;
   readonly threadId?: string | undefined;
 }
@@ -21,9 +21,9 @@ const MAX_READ = 50;
  * The bot's own latest messages in a chat or thread, oldest first. Rejects when the history cannot
  * be read.
  */
-export async function ownMessages(
+export async function readOwnMessages(
   { adapter, places, traits }: HistoryDeps,
-  address: Address,
+  address: HistoryAddress,
 ): Promise<readonly Message[]> {
   if (traits.history === 'none') return [];
   const threadId = await places.threadIdOf(address);
@@ -44,7 +44,7 @@ const LISTED = 50;
  * was not known before the part. The search covers only the time since the oldest listed message,
  * because an older message with the same text may be known without being listed. Pure.
  */
-export function matchSent(
+export function findMatchingMessage(
   messages: readonly Message[],
   { body, route }: Pick<OutboundPart, 'body' | 'route'>,
   { known }: BeforePart,
@@ -53,15 +53,15 @@ export function matchSent(
   const sent = here.filter(({ direction }) => direction === 'out');
   const from = sent.length < LISTED ? 0 : Math.min(...sent.map(({ at }) => at));
   const others = new Set(here.map(({ messageId }) => messageId));
-  const wanted = new Set([wordsOf(body.plain), wordsOf(body.text)]);
+  const wanted = new Set([extractWords(body.plain), extractWords(body.text)]);
   return messages.find(
     ({ id, text, metadata }) =>
-      !others.has(id) && metadata.dateSent.getTime() >= from && wanted.has(wordsOf(text)),
+      !others.has(id) && metadata.dateSent.getTime() >= from && wanted.has(extractWords(text)),
   )?.id;
 }
 
 /** The letters and digits of a text, because platforms change markup, spaces and URLs. */
-export function wordsOf(text: string): string {
+export function extractWords(text: string): string {
   const words = text.replaceAll(/https?:\/\/\S+/g, '').replaceAll(/[^\p{L}\p{N}]/gu, '');
   return words === '' ? text.trim() : words;
 }

@@ -4,7 +4,7 @@ import type { ChatInstance, WebhookOptions } from 'chat';
 import type { CurrentEvent } from './event-scope.ts';
 import type { Intake } from './intake.ts';
 import { createLanes } from './lanes.ts';
-import { chatLogger } from './logs.ts';
+import { createChatLogger } from './logs.ts';
 import type { ChatState } from './state.ts';
 
 interface HostDeps extends Pick<ChannelEnv, 'wait'>, Pick<ChannelContext<unknown>, 'log'> {
@@ -27,17 +27,17 @@ const [RETRY_MS, MAX_RETRIES] = [2_000, 30];
  */
 export function createHost(deps: HostDeps): Required<ChatInstance> {
   const { intake, log, state } = deps;
-  const take = createTake(deps);
+  const take = createTaskRunner(deps);
   const unsupported = (what: string): undefined => void log.info({}, `${what} is not supported`);
   return {
     getState: () => state,
-    getLogger: (prefix) => chatLogger(log, prefix),
+    getLogger: (prefix) => createChatLogger(log, prefix),
     getUserName: () => deps.userName(),
     get history(): never {
-      throw unavailable('history');
+      throw createUnavailableError('history');
     },
     get transcripts(): never {
-      throw unavailable('transcripts');
+      throw createUnavailableError('transcripts');
     },
     processMessage: (_adapter, threadId, message, options) =>
       take(threadId, options, () => intake.message(threadId, message)),
@@ -72,7 +72,7 @@ export function createHost(deps: HostDeps): Required<ChatInstance> {
   };
 }
 
-type Take = (
+type TaskRunner = (
   threadId: string,
   options: WebhookOptions | undefined,
   work: () => Promise<void>,
@@ -82,12 +82,12 @@ type Take = (
  * Runs the work of an adapter in order within a chat and delays the answer to the event until it
  * ends.
  */
-function createTake({ current, log, wait, stopping, laneOf }: HostDeps): Take {
+function createTaskRunner({ current, log, wait, stopping, laneOf }: HostDeps): TaskRunner {
   const inLanes = createLanes();
   return (threadId, options, work) => {
     const { scope } = current;
     // A polling adapter cannot return an event to its platform for redelivery.
-    const task = scope === undefined ? () => untilStored(work, { log, wait, stopping }) : work;
+    const task = scope === undefined ? () => retryUntilStored(work, { log, wait, stopping }) : work;
     const taken = inLanes(laneOf(threadId), task).catch((error: unknown) => {
       log.error({ reason: reasonOf(error) }, 'an event could not be stored');
       scope?.fail(error);
@@ -102,7 +102,7 @@ interface RetryDeps extends Pick<HostDeps, 'wait' | 'stopping'> {
   readonly log: Logger;
 }
 
-async function untilStored(work: () => Promise<void>, { log, wait, stopping }: RetryDeps) {
+async function retryUntilStored(work: () => Promise<void>, { log, wait, stopping }: RetryDeps) {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();
@@ -114,7 +114,7 @@ async function untilStored(work: () => Promise<void>, { log, wait, stopping }: R
   }
 }
 
-function unavailable(what: string): ParleyError {
+function createUnavailableError(what: string): ParleyError {
   return new ParleyError({
     code: 'chat-sdk-unavailable',
     message: `Parley keeps conversations itself, so the Chat SDK's ${what} is unavailable.`,

@@ -33,12 +33,13 @@ export function findHostedChannels(
 }
 
 /**
- * Defines the channel `id` with the Chat SDK adapter `use`: `chatSdkChannel('slack',
+ * Defines the channel `id` with the Chat SDK adapter `use`: `createChatSdkChannel('slack',
  * '@chat-adapter/slack')`. This loads only the facts about the adapter; `load` loads the adapter
  * and the platform's client library.
  */
-export function chatSdkChannel(id: string, use: string) {
-  const { name, library, settings, ids, platform, target } = loadAdapterFacts().adapterFacts(use);
+export function createChatSdkChannel(id: string, use: string) {
+  const { name, library, settings, ids, platform, target } =
+    loadAdapterFacts().getAdapterFacts(use);
   return withOptionalLibrary(
     {
       id,

@@ -9,9 +9,9 @@ import { BoundedMap, type InboundMessage, ParleyError, reasonOf } from '@parley/
 import { type Adapter, type ChatInstance, defaultEmojiResolver, type Message } from 'chat';
 import { readAttachments } from './attachments.ts';
 import type { ChatNames } from './names.ts';
-import { chatOf, type Place, type Places } from './places.ts';
+import { type ChatLocation, type LocationConverter, toChat } from './places.ts';
 import type { BotNames } from './reading.ts';
-import { pressId, toInbound, toSender } from './to-inbound.ts';
+import { formatPressId, toInbound, toSender } from './to-inbound.ts';
 import { readWords } from './words.ts';
 
 interface IntakeDeps
@@ -29,7 +29,7 @@ interface IntakeDeps
   > {
   readonly channel: string;
   readonly adapter: Adapter;
-  readonly places: Places;
+  readonly places: LocationConverter;
   readonly names: ChatNames;
   readonly bot: () => BotNames;
   /** Removes the buttons of a message; `text` is its plain text, if known. */
@@ -42,13 +42,13 @@ interface IntakeDeps
   readonly seen: (threadId: string, message: Message) => Promise<void>;
 }
 
-type Event<Method extends keyof ChatInstance> = ChatInstance[Method] extends (
+type ChatInstanceEvent<Method extends keyof ChatInstance> = ChatInstance[Method] extends (
   event: infer E,
   ...rest: never[]
 ) => unknown
   ? E
   : never;
-type Parsed = Message | (() => Promise<Message>);
+type ParsedMessage = Message | (() => Promise<Message>);
 
 const MAX_REACTED = 5_000;
 const MAX_EMOJIS = 20;
@@ -66,7 +66,7 @@ export class Intake {
     this.#deps = deps;
   }
 
-  async message(threadId: string, parsed: Parsed): Promise<void> {
+  async message(threadId: string, parsed: ParsedMessage): Promise<void> {
     const message = await read(parsed);
     if (message.author.isMe) return;
     await this.#deps.seen(threadId, message);
@@ -75,28 +75,31 @@ export class Intake {
     await this.#receive(inbound, files, opensThread ? { opensThread } : {});
   }
 
-  async edited(threadId: string, parsed: Parsed): Promise<void> {
+  async edited(threadId: string, parsed: ParsedMessage): Promise<void> {
     const message = await read(parsed);
     if (message.author.isMe) return;
     const { inbound } = await this.#inbound(threadId, message);
     await this.#deps.revise({ kind: 'edited', message: inbound });
   }
 
-  async deleted({ threadId, messageId }: Event<'processMessageDeleted'>): Promise<void> {
+  async deleted({
+    threadId,
+    messageId,
+  }: ChatInstanceEvent<'processMessageDeleted'>): Promise<void> {
     const { chatId } = await this.#deps.places.of(threadId);
     await this.#deps.revise({ kind: 'deleted', chatId, messageId });
   }
 
   /** A button press is a message with the button's data as its text. */
-  async pressed(event: Event<'processAction'>): Promise<void> {
+  async pressed(event: ChatInstanceEvent<'processAction'>): Promise<void> {
     const { value, actionId, user, raw, threadId } = event;
     // A button on a home page belongs to no chat.
     if (threadId === '') return;
-    const pressed = pressedMessage(event);
+    const pressed = getPressedMessageId(event);
     const place = await this.#placeOfMessage(threadId, pressed, raw);
     const outcome = await this.#receive({
       ...this.#base(place),
-      messageId: pressId(event, this.#deps.clock()),
+      messageId: formatPressId(event, this.#deps.clock()),
       sender: toSender(user),
       text: value ?? actionId,
       authored: { text: true },
@@ -111,7 +114,7 @@ export class Intake {
    * Removes the buttons of a question that was answered. A failure is ignored, because the buttons
    * no longer have an effect.
    */
-  async #removeButtons({ chatId, threadId }: Place, messageId: string): Promise<void> {
+  async #removeButtons({ chatId, threadId }: ChatLocation, messageId: string): Promise<void> {
     const { message, withoutButtons, log } = this.#deps;
     try {
       const stored = await message(chatId, messageId);
@@ -125,7 +128,7 @@ export class Intake {
     }
   }
 
-  async reacted(event: Event<'processReaction'>): Promise<void> {
+  async reacted(event: ChatInstanceEvent<'processReaction'>): Promise<void> {
     const { user, messageId, emoji, rawEmoji, added, threadId, raw } = event;
     if (user.isMe) return;
     const place = await this.#placeOfMessage(threadId, messageId, raw);
@@ -150,11 +153,11 @@ export class Intake {
   }
 
   /** A slash command: one of Parley's, or the app's own command followed by a request. */
-  async command(event: Event<'processSlashCommand'>): Promise<void> {
+  async command(event: ChatInstanceEvent<'processSlashCommand'>): Promise<void> {
     const { command, text, user, channelId, triggerId } = event;
     if (channelId === '') return;
     const place = await this.#deps.places.of(channelId);
-    const isOurs = isCommandOf(command, this.#deps.commands);
+    const isOurs = isListedCommand(command, this.#deps.commands);
     await this.#receive({
       ...this.#base(place),
       messageId: `command ${triggerId ?? `${user.userId} ${this.#deps.clock()}`}`,
@@ -166,7 +169,7 @@ export class Intake {
   }
 
   /** A person pressed the platform's stop button. */
-  async stopped(event: Event<'processAgentSessionStopped'>): Promise<void> {
+  async stopped(event: ChatInstanceEvent<'processAgentSessionStopped'>): Promise<void> {
     const { threadId, userId, streamingMessageTs } = event;
     const place = await this.#deps.places.of(threadId);
     const name = (await this.#deps.names.ofUser(userId)) ?? userId;
@@ -180,12 +183,12 @@ export class Intake {
     });
   }
 
-  #base(place: Place): Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sentAt'> & {
+  #base(place: ChatLocation): Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sentAt'> & {
     mentions: string[];
     variables: Record<string, string>;
   } {
     const { channel, account, names, clock } = this.#deps;
-    const chat = chatOf(place, names.known(place.chatId));
+    const chat = toChat(place, names.known(place.chatId));
     return { channel, account, chat, sentAt: clock(), mentions: [], variables: {} };
   }
 
@@ -193,7 +196,7 @@ export class Intake {
    * The location of the message that a person pressed or reacted to. Platform events name the
    * thread that the message would open; the store has the thread it was sent to.
    */
-  async #placeOfMessage(threadId: string, messageId: string, raw: unknown): Promise<Place> {
+  async #placeOfMessage(threadId: string, messageId: string, raw: unknown): Promise<ChatLocation> {
     const { places, message } = this.#deps;
     const place = await places.of(threadId, raw);
     const stored = await message(place.chatId, messageId);
@@ -201,7 +204,9 @@ export class Intake {
     if (stored === null)
       return place.root === messageId ? { ...place, threadId: undefined } : place;
     if (stored.by === 'agent') return { ...place, threadId: stored.threadId };
-    return isOf(stored.conversationId, place) ? place : { ...place, threadId: undefined };
+    return isThreadConversation(stored.conversationId, place)
+      ? place
+      : { ...place, threadId: undefined };
   }
 
   async #inbound(threadId: string, message: Message) {
@@ -226,11 +231,17 @@ export class Intake {
    * Whether a thread began with a message from the bot or a message that addressed it. In such a
    * thread people need not mention the bot, but they may address others.
    */
-  async #isOurThread(place: Place, { id }: Message, mentions: readonly string[]): Promise<boolean> {
+  async #isOurThread(
+    place: ChatLocation,
+    { id }: Message,
+    mentions: readonly string[],
+  ): Promise<boolean> {
     const { root, isDirect, chatId } = place;
     if (isDirect || root === undefined || root === id || mentions.length > 0) return false;
     const first = await this.#deps.message(chatId, root);
-    return first !== null && (first.by === 'agent' || isOf(first.conversationId, place));
+    return (
+      first !== null && (first.by === 'agent' || isThreadConversation(first.conversationId, place))
+    );
   }
 
   async #receive(
@@ -249,21 +260,21 @@ export class Intake {
   }
 }
 
-const read = async (parsed: Parsed): Promise<Message> =>
+const read = async (parsed: ParsedMessage): Promise<Message> =>
   typeof parsed === 'function' ? parsed() : parsed;
 
 /** Whether a conversation belongs to this thread rather than to the whole chat. */
-function isOf(conversationId: string, { threadId }: Place): boolean {
+function isThreadConversation(conversationId: string, { threadId }: ChatLocation): boolean {
   return threadId !== undefined && conversationId.endsWith(`:${encodeURIComponent(threadId)}`);
 }
 
-function isCommandOf(command: string, commands: readonly CommandInfo[]): boolean {
+function isListedCommand(command: string, commands: readonly CommandInfo[]): boolean {
   const name = command.replace(/^\//, '').replaceAll('-', '_').toLowerCase();
   return commands.some((each) => each.name.replaceAll('-', '_') === name);
 }
 
 /** WhatsApp's event has the id of the press, and the id of the message in its context. */
-function pressedMessage({ messageId, raw }: Event<'processAction'>): string {
+function getPressedMessageId({ messageId, raw }: ChatInstanceEvent<'processAction'>): string {
   const { context } = (raw ?? {}) as { context?: { id?: unknown } };
   return typeof context?.id === 'string' ? context.id : messageId;
 }

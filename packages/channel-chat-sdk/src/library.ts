@@ -1,10 +1,10 @@
 import { type Logger, ParleyError } from '@parley/core';
 import type { Adapter } from 'chat';
-import { factoryOf } from './catalog.ts';
-import { chatLogger } from './logs.ts';
-import { quietGitHub, quietVariables } from './quiet.ts';
+import { findFactoryName } from './catalog.ts';
+import { createChatLogger } from './logs.ts';
+import { getQuietVariables, silenceGitHub } from './quiet.ts';
 import type { ChatSdkSettings } from './settings.ts';
-import { slackOptions } from './slack.ts';
+import { createSlackOptions } from './slack.ts';
 
 /** Creates an adapter from its options. */
 export type AdapterFactory = (options: Readonly<Record<string, unknown>>) => Adapter;
@@ -18,7 +18,7 @@ const FACTORY = /^create\w+Adapter$/;
 export async function loadFactory(use: string): Promise<AdapterFactory> {
   const library: Record<string, unknown> = await import(use);
   const found = Object.keys(library).filter((name) => FACTORY.test(name));
-  const name = factoryOf(use) ?? (found.length === 1 ? found[0] : 'default') ?? '';
+  const name = findFactoryName(use) ?? (found.length === 1 ? found[0] : 'default') ?? '';
   const factory = library[name];
   if (typeof factory === 'function') return factory as AdapterFactory;
   throw new ParleyError({
@@ -40,11 +40,11 @@ export function makeAdapter(
   { use, options, env }: ChatSdkSettings,
   deps: MakeDeps,
 ): Adapter {
-  const logger = chatLogger(deps.log);
-  const own = use === '@chat-adapter/slack' ? slackOptions(options, deps) : options;
-  const variables = { ...quietVariables(use), ...env };
+  const logger = createChatLogger(deps.log);
+  const own = use === '@chat-adapter/slack' ? createSlackOptions(options, deps) : options;
+  const variables = { ...getQuietVariables(use), ...env };
   const adapter = withVariables(variables, () => factory({ ...own, logger }));
-  quietGitHub(adapter);
+  silenceGitHub(adapter);
   return adapter;
 }
 

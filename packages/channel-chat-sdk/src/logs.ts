@@ -5,13 +5,13 @@ import type { Logger as ChatLogger } from 'chat';
  * Forwards an adapter's log to Parley's log. An adapter's errors and warnings are often expected (a
  * missing permission, a repeated event), and the host reports failed calls itself.
  */
-export function chatLogger(log: Logger, prefix = ''): ChatLogger {
+export function createChatLogger(log: Logger, prefix = ''): ChatLogger {
   const line =
     (level: 'debug' | 'info' | 'warn') =>
     (message: string, ...facts: unknown[]): void =>
-      log[level](factsOf(facts), prefix === '' ? message : `${prefix}: ${message}`);
+      log[level](extractErrorFacts(facts), prefix === '' ? message : `${prefix}: ${message}`);
   return {
-    child: (name) => chatLogger(log, prefix === '' ? name : `${prefix}: ${name}`),
+    child: (name) => createChatLogger(log, prefix === '' ? name : `${prefix}: ${name}`),
     debug: line('debug'),
     info: line('debug'),
     warn: line('info'),
@@ -20,7 +20,7 @@ export function chatLogger(log: Logger, prefix = ''): ChatLogger {
 }
 
 /** Only error objects are logged, because other values may contain message text. */
-function factsOf(facts: readonly unknown[]): object {
+function extractErrorFacts(facts: readonly unknown[]): object {
   const [first] = facts;
   const error = first instanceof Error ? first : (first as { error?: unknown } | undefined)?.error;
   return error === undefined ? {} : { reason: reasonOf(error) };

@@ -1,22 +1,26 @@
 import type { ChatAddress, MessageCapability } from '@parley/channels';
 import { BoundedMap, ChannelError, type RenderedPart } from '@parley/core';
 import { type Adapter, defaultEmojiResolver, type EmojiValue } from 'chat';
-import { callFailureOf, repeatableErrorOf } from './failures.ts';
-import type { Places } from './places.ts';
-import { postableText } from './postable.ts';
-import { notReady } from './send.ts';
+import { toCallFailure, toRepeatableError } from './failures.ts';
+import type { LocationConverter } from './places.ts';
+import { toPostableText } from './postable.ts';
+import { createNotReadyError } from './send.ts';
 import type { NamedTraits } from './traits.ts';
 
 /**
  * Replaces a message's text and removes its buttons, for adapters whose edits leave the buttons.
  */
-export type Reword = (address: ChatAddress, messageId: string, body: RenderedPart) => Promise<void>;
+export type RewordMessage = (
+  address: ChatAddress,
+  messageId: string,
+  body: RenderedPart,
+) => Promise<void>;
 
 interface MessageDeps {
   readonly adapter: Adapter;
-  readonly places: Places;
+  readonly places: LocationConverter;
   readonly traits: NamedTraits;
-  readonly reword?: Reword | undefined;
+  readonly reword?: RewordMessage | undefined;
   readonly isReady: () => boolean;
 }
 
@@ -30,11 +34,11 @@ export function createMessages(deps: MessageDeps): MessageCapability {
   const { adapter, places, traits, reword, isReady } = deps;
   const repeatable = async ({ chatId }: ChatAddress, work: () => Promise<unknown>) => {
     const what = `${traits.platform} chat ${chatId}`;
-    if (!isReady()) throw notReady(what);
+    if (!isReady()) throw createNotReadyError(what);
     try {
       await work();
     } catch (thrown) {
-      throw thrown instanceof ChannelError ? thrown : repeatableErrorOf(thrown, what);
+      throw thrown instanceof ChannelError ? thrown : toRepeatableError(thrown, what);
     }
   };
   return {
@@ -43,7 +47,7 @@ export function createMessages(deps: MessageDeps): MessageCapability {
         repeatable(address, async () => {
           if (reword !== undefined) return reword(address, messageId, body);
           const threadId = await places.threadIdOf(address);
-          return adapter.editMessage(threadId, messageId, postableText(body));
+          return adapter.editMessage(threadId, messageId, toPostableText(body));
         }),
     }),
     ...(traits.delete && {
@@ -52,7 +56,7 @@ export function createMessages(deps: MessageDeps): MessageCapability {
           const threadId = await places.threadIdOf(address);
           await adapter.deleteMessage(threadId, messageId).catch((thrown: unknown) => {
             // The message is already gone, which is the desired result.
-            if (callFailureOf(thrown).failure.kind !== 'gone') throw thrown;
+            if (toCallFailure(thrown).failure.kind !== 'gone') throw thrown;
           });
         }),
     }),
@@ -74,23 +78,23 @@ function createReact(
       // The resolver maps an emoji to the name that adapters use.
       const next = emoji === undefined ? undefined : defaultEmojiResolver.fromGChat(emoji);
       if (before !== undefined && before !== next) {
-        await ignoring(
+        await ignoreError(
           /no_reaction|not.found/i,
           adapter.removeReaction(threadId, messageId, before),
         );
         current.delete(key);
       }
       if (next === undefined) return;
-      await ignoring(/already_reacted/i, adapter.addReaction(threadId, messageId, next));
+      await ignoreError(/already_reacted/i, adapter.addReaction(threadId, messageId, next));
       current.set(key, next);
     });
 }
 
 /** Ignores errors which say that the change was already made. */
-async function ignoring(done: RegExp, work: Promise<void>): Promise<void> {
+async function ignoreError(done: RegExp, work: Promise<void>): Promise<void> {
   try {
     await work;
   } catch (thrown) {
-    if (!done.test(callFailureOf(thrown).reason)) throw thrown;
+    if (!done.test(toCallFailure(thrown).reason)) throw thrown;
   }
 }

@@ -1,25 +1,25 @@
 import type { BeforePart, ChannelAdapter, ChannelContext, ChatAddress } from '@parley/channels';
 import { BoundedMap, type OutboundPart, type Receipt } from '@parley/core';
-import { abortable } from './abortable.ts';
-import type { Beside } from './beside.ts';
+import { withAbortSignal } from './abortable.ts';
+import type { AdapterExtensions } from './beside.ts';
 import { GrowingAnswers } from './growing.ts';
-import { matchSent, ownMessages } from './history.ts';
-import { createMessages, type Reword } from './messages.ts';
+import { findMatchingMessage, readOwnMessages } from './history.ts';
+import { createMessages, type RewordMessage } from './messages.ts';
 import { type SendDeps, sendPart } from './send.ts';
 
 interface OutgoingDeps
   extends SendDeps,
     Pick<ChannelContext<unknown>, 'values' | 'log' | 'clock' | 'monotonic' | 'holdsAccount'> {
   readonly stopping: AbortSignal;
-  readonly reword?: Reword | undefined;
-  readonly findByKey?: Beside['findByKey'];
-  readonly lacks?: Beside['lacks'];
+  readonly reword?: RewordMessage | undefined;
+  readonly findByKey?: AdapterExtensions['findByKey'];
+  readonly lacks?: AdapterExtensions['lacks'];
   /** Resolves once the adapter can recognize its own messages. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
 }
 
 /** An account's methods for sending, changing and finding messages. */
-export interface Outgoing {
+export interface OutgoingCapabilities {
   readonly sending: Pick<
     ChannelAdapter,
     'reportsStart' | 'send' | 'findSent' | 'streaming' | 'messages'
@@ -30,14 +30,14 @@ export interface Outgoing {
 
 const MAX_OFFERED = 1_000;
 
-export function createOutgoing(deps: OutgoingDeps): Outgoing {
+export function createOutgoingCapabilities(deps: OutgoingDeps): OutgoingCapabilities {
   const { findByKey, lacks } = deps;
   const { growMs, history } = deps.traits;
   /** The texts of messages with buttons, keyed by chat and message. */
   const offered = new BoundedMap<string, string>(MAX_OFFERED);
   const own = async (address: ChatAddress, signal: AbortSignal) => {
     await deps.ready(signal);
-    return abortable(ownMessages(deps, address), signal);
+    return withAbortSignal(readOwnMessages(deps, address), signal);
   };
   const growing =
     growMs === undefined ? undefined : new GrowingAnswers({ ...deps, ownMessages: own }, growMs);
@@ -57,9 +57,9 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
     const grown = await growing?.complete(part, signal);
     if (grown !== undefined) return grown.platformMessageId;
     if (findByKey !== undefined) return findByKey(part.idempotencyKey, signal);
-    const found = matchSent(await own(part.route, signal), part, before);
+    const found = findMatchingMessage(await own(part.route, signal), part, before);
     if (found !== undefined || lacks === undefined) return found;
-    return (await abortable(lacks(part, before), signal)) ? null : undefined;
+    return (await withAbortSignal(lacks(part, before), signal)) ? null : undefined;
   };
   return {
     sending: {

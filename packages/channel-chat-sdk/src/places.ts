@@ -4,7 +4,7 @@ import type { Adapter } from 'chat';
 import { z } from 'zod';
 
 /** Where a message was written, in Parley's terms. */
-export interface Place {
+export interface ChatLocation {
   readonly chatId: string;
   readonly threadId: string | undefined;
   readonly isDirect: boolean;
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** A chat and its thread, as named in a route. */
-interface Address {
+interface RouteAddress {
   readonly chatId: string;
   readonly threadId?: string | undefined;
 }
@@ -32,7 +32,7 @@ const MAX_KNOWN = 10_000;
  * of the adapter's name, the channel's id, and the thread. Teams ids contain the service URL for
  * messages, which is stored for each chat.
  */
-export class Places {
+export class LocationConverter {
   readonly #adapter: Adapter;
   readonly #values: Pick<AdapterValues, 'get' | 'set'>;
   readonly #teamsChats = new BoundedMap<string, string>(MAX_KNOWN);
@@ -45,25 +45,25 @@ export class Places {
   }
 
   /** Finds the location of a thread; `raw` is the event that named the thread. */
-  async of(threadId: string, raw?: unknown): Promise<Place> {
+  async of(threadId: string, raw?: unknown): Promise<ChatLocation> {
     const { name } = this.#adapter;
     if (name === 'teams') return this.#ofTeams(threadId);
     const channelId = this.#adapter.channelIdFromThreadId(threadId);
-    const chatId = withoutPrefix(channelId, `${name}:`);
+    const chatId = removePrefix(channelId, `${name}:`);
     const isDM = this.#adapter.isDM?.(threadId) === true;
     const isDirect = name === 'gchat' ? await this.#isDirectSpace(threadId, chatId, raw) : isDM;
     const rest =
       threadId === channelId
         ? ''
-        : withoutPrefix(threadId, threadId.startsWith(channelId) ? `${channelId}:` : `${name}:`);
+        : removePrefix(threadId, threadId.startsWith(channelId) ? `${channelId}:` : `${name}:`);
     // In a thread id of Google Chat, a marker for direct messages takes the place of the thread.
     const thread = rest === '' || (name === 'gchat' && isDirect) ? undefined : rest;
-    const root = thread === undefined ? undefined : rootOf(name, chatId, thread);
+    const root = thread === undefined ? undefined : getRootMessageId(name, chatId, thread);
     return { chatId, threadId: thread, isDirect, root };
   }
 
   /** The thread id that the adapter needs to send to a chat. */
-  async threadIdOf({ chatId, threadId }: Address): Promise<string> {
+  async threadIdOf({ chatId, threadId }: RouteAddress): Promise<string> {
     const { name } = this.#adapter;
     if (name === 'teams') return this.#teamsThreadId(chatId, threadId);
     return threadId === undefined ? `${name}:${chatId}` : `${name}:${chatId}:${threadId}`;
@@ -74,16 +74,16 @@ export class Places {
    * or subscription events.
    */
   async #isDirectSpace(threadId: string, chatId: string, raw: unknown): Promise<boolean> {
-    const told = spaceOf(raw);
+    const told = parseSpace(raw);
     const isDM = this.#adapter.isDM?.(threadId) === true || isDirectSpace(told);
     const known = isDM || told?.type !== undefined ? isDM : this.#spaces.get(chatId);
     const isDirect =
-      known ?? isDirectSpace(spaceOf((await this.#adapter.fetchThread(threadId)).metadata));
+      known ?? isDirectSpace(parseSpace((await this.#adapter.fetchThread(threadId)).metadata));
     this.#spaces.set(chatId, isDirect);
     return isDirect;
   }
 
-  async #ofTeams(threadId: string): Promise<Place> {
+  async #ofTeams(threadId: string): Promise<ChatLocation> {
     const isDirect = this.#adapter.isDM?.(threadId) === true;
     const channelId = this.#adapter.channelIdFromThreadId(threadId);
     const chatId = TeamsThread.parse(this.#adapter.decodeThreadId(channelId)).conversationId;
@@ -118,11 +118,11 @@ export class Places {
   }
 }
 
-function withoutPrefix(text: string, prefix: string): string {
+function removePrefix(text: string, prefix: string): string {
   return text.startsWith(prefix) ? text.slice(prefix.length) : text;
 }
 
-function rootOf(name: string, chatId: string, thread: string): string | undefined {
+function getRootMessageId(name: string, chatId: string, thread: string): string | undefined {
   switch (name) {
     case 'slack':
       return thread;
@@ -150,7 +150,7 @@ const SpaceSource = z.union([
   Payload,
 ]);
 
-function spaceOf(source: unknown): z.infer<typeof Space> | undefined {
+function parseSpace(source: unknown): z.infer<typeof Space> | undefined {
   return SpaceSource.safeParse(source).data?.space;
 }
 
@@ -159,8 +159,8 @@ function isDirectSpace(space: z.infer<typeof Space> | undefined): boolean {
 }
 
 /** A thread that a message opens belongs to that message. */
-export function chatOf(
-  { chatId, threadId, isDirect }: Place,
+export function toChat(
+  { chatId, threadId, isDirect }: ChatLocation,
   title: string | undefined,
 ): InboundMessage['chat'] {
   const type = isDirect ? 'direct' : threadId === undefined ? 'group' : 'thread';

@@ -17,6 +17,6 @@ export const PLATFORMS: readonly Platform[] = [
 ];
 
 /** The platform of a tested adapter; undefined for any other. */
-export function platformOf(use: string): Platform | undefined {
+export function findPlatform(use: string): Platform | undefined {
   return PLATFORMS.find((platform) => platform.use === use);
 }

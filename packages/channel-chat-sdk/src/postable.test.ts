@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { postableOf } from './postable.ts';
-import { traitsOf } from './traits.ts';
+import { toPostable } from './postable.ts';
+import { getTraits } from './traits.ts';
 
-const slack = traitsOf('@chat-adapter/slack');
+const slack = getTraits('@chat-adapter/slack');
 const body = (text: string) => ({ text, plain: `plain ${text}` });
 const buttons = [{ label: 'Yes', data: '/approve A', style: 'success' as const }];
 
 describe('posting a part through an adapter', () => {
   it('sends raw text in which the adapter replaces no placeholders', () => {
-    expect(postableOf({ body: body('use {{emoji:wave}} and {{ x }}') }, slack)).toEqual({
+    expect(toPostable({ body: body('use {{emoji:wave}} and {{ x }}') }, slack)).toEqual({
       raw: 'use {{\u2060emoji:wave}} and {{ x }}',
     });
   });
 
   it('[G05] sends a card with the text and the buttons', () => {
-    expect(postableOf({ body: body('Run *it*?'), buttons }, slack)).toMatchObject({
+    expect(toPostable({ body: body('Run *it*?'), buttons }, slack)).toMatchObject({
       card: {
         children: [
           { type: 'text', content: 'Run *it*?' },
@@ -28,9 +28,9 @@ describe('posting a part through an adapter', () => {
   });
 
   it('[G05] sends plain text next to buttons on platforms whose cards have their own markup', () => {
-    const { card } = postableOf(
+    const { card } = toPostable(
       { body: body('*x*'), buttons },
-      traitsOf('@chat-adapter/gchat'),
+      getTraits('@chat-adapter/gchat'),
     ) as {
       card: { children: unknown[] };
     };
@@ -39,7 +39,7 @@ describe('posting a part through an adapter', () => {
 
   it('[G05] splits a long text at line breaks without losing any of it', () => {
     const text = Array.from({ length: 400 }, (_, n) => `line ${n}`).join('\n');
-    const { card } = postableOf({ body: body(text), buttons }, slack) as {
+    const { card } = toPostable({ body: body(text), buttons }, slack) as {
       card: { children: { content?: string }[] };
     };
     const contents = card.children.flatMap(({ content }) => content ?? []);
@@ -49,18 +49,18 @@ describe('posting a part through an adapter', () => {
   });
 
   it('[G05] sends only the text when the buttons or the text do not fit into a card', () => {
-    const whatsapp = traitsOf('@chat-adapter/whatsapp');
+    const whatsapp = getTraits('@chat-adapter/whatsapp');
     const four = [1, 2, 3, 4].map((n) => ({ label: `${n}`, data: `${n}` }));
-    expect(postableOf({ body: body('x'), buttons: four }, whatsapp)).toEqual({ raw: 'x' });
+    expect(toPostable({ body: body('x'), buttons: four }, whatsapp)).toEqual({ raw: 'x' });
     const long = 'x'.repeat(1_025);
-    expect(postableOf({ body: body(long), buttons }, whatsapp)).toEqual({ raw: long });
+    expect(toPostable({ body: body(long), buttons }, whatsapp)).toEqual({ raw: long });
   });
 
   it('truncates a label that is longer than the platform allows', () => {
     const label = 'a very long label of a button';
-    const { card } = postableOf(
+    const { card } = toPostable(
       { body: body('x'), buttons: [{ label, data: 'd' }] },
-      traitsOf('@chat-adapter/whatsapp'),
+      getTraits('@chat-adapter/whatsapp'),
     ) as { card: { children: { children?: { label: string }[] }[] } };
     expect(card.children[1]?.children?.[0]?.label).toBe('a very long label o…');
   });

@@ -1,16 +1,16 @@
 import type { Button, OutboundPart, RenderedPart } from '@parley/core';
 import { Actions, type AdapterPostableMessage, Card, Button as CardButton, CardText } from 'chat';
-import type { Traits } from './traits.ts';
+import type { PlatformTraits } from './traits.ts';
 
 /** Text in the platform's own dialect, as printed by Parley. */
-export function postableText({ text }: Pick<RenderedPart, 'text'>): AdapterPostableMessage {
-  return { raw: literal(text) };
+export function toPostableText({ text }: Pick<RenderedPart, 'text'>): AdapterPostableMessage {
+  return { raw: escapeEmojiTokens(text) };
 }
 
 /**
  * Every adapter replaces `{{emoji:wave}}` with an emoji, even in code; a word joiner prevents that.
  */
-export function literal(text: string): string {
+export function escapeEmojiTokens(text: string): string {
   return text.replaceAll(/\{\{(?=emoji:\w+\}\})/gi, '{{\u2060');
 }
 
@@ -22,25 +22,28 @@ export function isCard(message: AdapterPostableMessage): boolean {
  * The message that an adapter posts for a part without a file: text, or a card if there are
  * buttons.
  */
-export function postableOf(
+export function toPostable(
   { body, buttons }: Pick<OutboundPart, 'body' | 'buttons'>,
-  traits: Traits,
+  traits: PlatformTraits,
 ): AdapterPostableMessage {
   // These platforms use different markup in cards than in messages.
-  const blocks = blocksOf(literal(traits.cards === 'plain' ? body.plain : body.text), traits);
+  const blocks = splitIntoBlocks(
+    escapeEmojiTokens(traits.cards === 'plain' ? body.plain : body.text),
+    traits,
+  );
   // Without buttons, a question can still be answered by its number or code.
-  if (buttons === undefined || blocks === undefined || !fits(buttons, traits)) {
-    return postableText(body);
+  if (buttons === undefined || blocks === undefined || !fitsButtonLimit(buttons, traits)) {
+    return toPostableText(body);
   }
   const rows = [Actions(buttons.map((button, index) => toButton(button, index, traits)))];
   return { card: Card({ children: [...blocks.map((text) => CardText(text)), ...rows] }) };
 }
 
-function fits(buttons: readonly Button[], { maxButtons }: Traits): boolean {
+function fitsButtonLimit(buttons: readonly Button[], { maxButtons }: PlatformTraits): boolean {
   return maxButtons === undefined || buttons.length <= maxButtons;
 }
 
-function toButton({ label, data, style }: Button, index: number, { maxLabel }: Traits) {
+function toButton({ label, data, style }: Button, index: number, { maxLabel }: PlatformTraits) {
   return CardButton({
     // Button ids must be unique within a message; the data of two buttons may be equal.
     id: `b${index}`,
@@ -54,7 +57,7 @@ function toButton({ label, data, style }: Button, index: number, { maxLabel }: T
  * The text in blocks of the maximum length, split at line breaks where possible; undefined if there
  * are too many.
  */
-function blocksOf(text: string, { blocks }: Traits): readonly string[] | undefined {
+function splitIntoBlocks(text: string, { blocks }: PlatformTraits): readonly string[] | undefined {
   if (blocks === undefined) return [text];
   const { maxLength, max } = blocks;
   const made: string[] = [];

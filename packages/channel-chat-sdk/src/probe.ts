@@ -3,25 +3,25 @@ import { withoutNulls } from '@parley/channels';
 import { type ChannelProbe, type ProbeEnv, readClock } from '@parley/channels/probe';
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
-import type { GivenOptions } from './platforms/platform.ts';
+import type { AccountOptions } from './platforms/platform.ts';
 
-type Env = Pick<ProbeEnv, 'signal' | 'clock'>;
+type PlatformProbeEnv = Pick<ProbeEnv, 'signal' | 'clock'>;
 
 /** The platform's answer about the bot's identity. */
-interface Answer {
+interface PlatformAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Headers;
 }
 
 /** The identity request for a platform, and how to read its response. */
-interface Question {
+interface PlatformQuestion {
   readonly url: string;
   readonly init: RequestInit;
-  readonly read: (answer: Answer) => Reading;
+  readonly read: (answer: PlatformAnswer) => AnswerResult;
 }
 
-type Reading =
+type AnswerResult =
   | {
       readonly kind: 'works';
       readonly as: string;
@@ -43,8 +43,8 @@ export async function probePlatform(
     use,
     name,
     options,
-  }: { readonly use: string; readonly name: string; readonly options: GivenOptions },
-  { signal, clock }: Env,
+  }: { readonly use: string; readonly name: string; readonly options: AccountOptions },
+  { signal, clock }: PlatformProbeEnv,
 ): Promise<ChannelProbe> {
   const question = Object.hasOwn(QUESTIONS, use) ? QUESTIONS[use]?.(options, clock) : undefined;
   if (question !== undefined && 'kind' in question) return question;
@@ -60,8 +60,9 @@ export async function probePlatform(
     const response = await fetch(question.url, { ...question.init, redirect: 'manual', signal });
     const answered = clock();
     const text = (await response.text()).slice(0, MAX_ANSWER);
-    const answer = { status: response.status, body: parse(text), headers: response.headers };
-    if (response.status >= 500 || response.status === 429) return notNow(name, response.status);
+    const answer = { status: response.status, body: parseJson(text), headers: response.headers };
+    if (response.status >= 500 || response.status === 429)
+      return createRetryLaterProblem(name, response.status);
     const reading = question.read(answer);
     if (reading.kind === 'refused') {
       return { kind: 'problem', reason: reading.reason, fix: reading.fix, retryable: false };
@@ -75,7 +76,7 @@ export async function probePlatform(
   } catch (thrown) {
     return {
       kind: 'problem',
-      reason: `${host} cannot be reached: ${withoutSecrets(reasonOf(thrown), options)}`,
+      reason: `${host} cannot be reached: ${removeSecrets(reasonOf(thrown), options)}`,
       fix: `Check the network and DNS of this machine: ${host} must be reachable.`,
       retryable: true,
     };
@@ -86,18 +87,18 @@ export async function probePlatform(
  * The message of a failed request may quote the header that could not be sent, which contains the
  * secret.
  */
-function withoutSecrets(reason: string, options: GivenOptions): string {
+function removeSecrets(reason: string, options: AccountOptions): string {
   return Object.values(options)
     .filter((value) => typeof value === 'string' && value !== '')
     .reduce<string>((shown, value) => shown.replaceAll(String(value), '(hidden)'), reason);
 }
 
-function notNow(name: string, status: number): ChannelProbe {
+function createRetryLaterProblem(name: string, status: number): ChannelProbe {
   const reason = `${name} answered with status ${status}`;
   return { kind: 'problem', reason, fix: 'Try again later.', retryable: true };
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return withoutNulls(JSON.parse(text));
   } catch {
@@ -105,13 +106,16 @@ function parse(text: string): unknown {
   }
 }
 
-type Problem = Extract<ChannelProbe, { readonly kind: 'problem' }>;
-type Ask = (options: GivenOptions, clock: () => number) => Question | Problem | undefined;
+type ProbeProblem = Extract<ChannelProbe, { readonly kind: 'problem' }>;
+type AskPlatform = (
+  options: AccountOptions,
+  clock: () => number,
+) => PlatformQuestion | ProbeProblem | undefined;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const bearer = (token: unknown) => ({ authorization: `Bearer ${textOf(token)}` });
 
-const QUESTIONS: Readonly<Record<string, Ask>> = {
+const QUESTIONS: Readonly<Record<string, AskPlatform>> = {
   '@chat-adapter/slack': askSlack,
   '@chat-adapter/github': askGitHub,
   '@chat-adapter/linear': askLinear,
@@ -127,7 +131,7 @@ const SlackAnswer = z.object({
 /** Without these settings the bot neither receives messages nor answers them. */
 const SLACK_SCOPES = ['chat:write', 'app_mentions:read', 'im:history'];
 
-function askSlack({ botToken, apiUrl }: GivenOptions): Question {
+function askSlack({ botToken, apiUrl }: AccountOptions): PlatformQuestion {
   const url = `${(textOf(apiUrl) || 'https://slack.com/api/').replace(/\/*$/, '/')}auth.test`;
   return {
     url,
@@ -159,11 +163,11 @@ function askSlack({ botToken, apiUrl }: GivenOptions): Question {
 const GitHubUser = z.object({ login: z.string() });
 const GitHubApp = z.object({ slug: z.string() });
 
-function askGitHub(options: GivenOptions, clock: () => number): Question | Problem {
+function askGitHub(options: AccountOptions, clock: () => number): PlatformQuestion | ProbeProblem {
   const { token, appId, privateKey, userName, apiUrl } = options;
   const root = (textOf(apiUrl) || 'https://api.github.com').replace(/\/+$/, '');
   const isApp = token === undefined;
-  const bearerToken = isApp ? appToken(textOf(appId), textOf(privateKey), clock()) : token;
+  const bearerToken = isApp ? signAppToken(textOf(appId), textOf(privateKey), clock()) : token;
   if (bearerToken === null) {
     const fix = "Generate a private key on the GitHub App's page, and use the file unchanged.";
     return { kind: 'problem', reason: 'the private key cannot be used', fix, retryable: false };
@@ -206,7 +210,7 @@ function askGitHub(options: GivenOptions, clock: () => number): Question | Probl
 const APP_TOKEN_SECONDS = 300;
 
 /** The signed token with which a GitHub App identifies itself; null if the key is unusable. */
-function appToken(appId: string, privateKey: string, now: number): string | null {
+function signAppToken(appId: string, privateKey: string, now: number): string | null {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const at = Math.floor(now / 1_000);
   // Backdated by a minute, because GitHub's clock may be behind.
@@ -226,7 +230,7 @@ const LinearAnswer = z.object({
   }),
 });
 
-function askLinear({ apiKey, accessToken, apiUrl }: GivenOptions): Question | undefined {
+function askLinear({ apiKey, accessToken, apiUrl }: AccountOptions): PlatformQuestion | undefined {
   if (apiKey === undefined && accessToken === undefined) return undefined;
   const query = '{ viewer { name displayName } organization { name } }';
   const authorization = apiKey === undefined ? bearer(accessToken).authorization : textOf(apiKey);
@@ -258,7 +262,7 @@ const WhatsAppNumber = z.object({
 });
 const GRAPH_VERSION = 'v25.0';
 
-function askWhatsApp(options: GivenOptions): Question {
+function askWhatsApp(options: AccountOptions): PlatformQuestion {
   const { accessToken, phoneNumberId, apiUrl, apiVersion } = options;
   const root = (textOf(apiUrl) || 'https://graph.facebook.com').replace(/\/+$/, '');
   const version = textOf(apiVersion) || GRAPH_VERSION;

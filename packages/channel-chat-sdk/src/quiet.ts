@@ -6,7 +6,7 @@ const VARIABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** The environment variables that keep an adapter's library from writing to the console. */
-export function quietVariables(use: string): Readonly<Record<string, string>> {
+export function getQuietVariables(use: string): Readonly<Record<string, string>> {
   return VARIABLES[use] ?? {};
 }
 
@@ -18,7 +18,7 @@ interface Octokit {
  * Keeps GitHub's client from writing each failed request to the console, because the adapter
  * already reports it.
  */
-export function quietGitHub(adapter: Adapter): void {
+export function silenceGitHub(adapter: Adapter): void {
   if (adapter.name !== 'github') return;
   const github = adapter as unknown as {
     readonly defaultOctokit?: Octokit | null;

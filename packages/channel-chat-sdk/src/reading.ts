@@ -1,7 +1,7 @@
 import type { InboundMessage } from '@parley/core';
 
 /** The content of a message, and how much of it its sender typed. */
-export interface Words
+export interface MessageWords
   extends Pick<InboundMessage, 'text' | 'authored' | 'quotation' | 'replyTo' | 'mentions'> {
   /** Whether the text addresses the bot. */
   readonly isMention: boolean;
@@ -16,7 +16,7 @@ export interface BotNames {
   readonly teamId?: string | undefined;
 }
 
-export interface Reading {
+export interface ReadingContext {
   readonly platform: string;
   readonly bot: BotNames;
   /** The display name of a user. */

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { ChannelError, getOutboundFilePath, type OutboundPart, type Receipt } from '@parley/core';
 import type { Adapter, AdapterPostableMessage, FileUpload } from 'chat';
-import { abortable } from './abortable.ts';
-import { callFailureOf, sendErrorOf } from './failures.ts';
-import type { Places } from './places.ts';
-import { isCard, literal, postableOf, postableText } from './postable.ts';
+import { withAbortSignal } from './abortable.ts';
+import { toCallFailure, toSendError } from './failures.ts';
+import type { LocationConverter } from './places.ts';
+import { escapeEmojiTokens, isCard, toPostable, toPostableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';
 
 /** Sends a file and its caption as one message, for adapters that would send two. */
-export type Upload = (
+export type FileUploader = (
   place: { readonly chatId: string; readonly threadId?: string | undefined },
   file: { readonly name: string; readonly bytes: Uint8Array; readonly caption: string },
   signal: AbortSignal,
@@ -17,9 +17,9 @@ export type Upload = (
 
 export interface SendDeps {
   readonly adapter: Adapter;
-  readonly places: Places;
+  readonly places: LocationConverter;
   readonly traits: NamedTraits;
-  readonly upload?: Upload | undefined;
+  readonly upload?: FileUploader | undefined;
   /** Runs a send whose message carries a key, on platforms that support keys. */
   readonly keyed?: (<T>(key: string, send: () => Promise<T>) => Promise<T>) | undefined;
   readonly isReady: () => boolean;
@@ -35,30 +35,30 @@ export async function sendPart(
   onStart: (() => void) | undefined,
 ): Promise<Receipt> {
   const what = `${deps.traits.platform} chat ${part.route.chatId}`;
-  if (!deps.isReady()) throw notReady(what);
+  if (!deps.isReady()) throw createNotReadyError(what);
   let isStarted = false;
   const started = (): void => {
     isStarted = true;
     onStart?.();
   };
   try {
-    const send = () => post(deps, part, signal, started);
+    const send = () => postPart(deps, part, signal, started);
     const sending = deps.keyed === undefined ? send() : deps.keyed(part.idempotencyKey, send);
-    const receipt = await abortable(sending, signal);
+    const receipt = await withAbortSignal(sending, signal);
     deps.accountIs('accepted', '');
     return receipt;
   } catch (thrown) {
     if (thrown instanceof ChannelError) throw thrown;
-    const { isAccount, reason } = callFailureOf(thrown);
+    const { isAccount, reason } = toCallFailure(thrown);
     if (isAccount) deps.accountIs('refused', reason);
-    const error = sendErrorOf(thrown, what);
+    const error = toSendError(thrown, what);
     // Nothing was sent before the start, whatever the error says.
     if (isStarted || error.failure.kind !== 'unknown-outcome') throw error;
     throw new ChannelError({ kind: 'transient', untried: true }, error.message, thrown);
   }
 }
 
-async function post(
+async function postPart(
   { adapter, places, traits, upload }: SendDeps,
   part: OutboundPart,
   signal: AbortSignal,
@@ -67,15 +67,15 @@ async function post(
   const { route, body, file } = part;
   const threadId = await places.threadIdOf(route);
   if (file === undefined) {
-    const message = postableOf(part, traits);
+    const message = toPostable(part, traits);
     onStart();
     try {
       return await postText(adapter, threadId, message, route.replyToMessageId);
     } catch (thrown) {
-      const { kind } = callFailureOf(thrown).failure;
+      const { kind } = toCallFailure(thrown).failure;
       if (kind !== 'refused-format' || !isCard(message)) throw thrown;
       // A question can also be answered by its number or code, so the buttons are left out.
-      return postText(adapter, threadId, postableText(body), route.replyToMessageId);
+      return postText(adapter, threadId, toPostableText(body), route.replyToMessageId);
     }
   }
   const { name, mimeType } = file;
@@ -85,12 +85,12 @@ async function post(
   }
   const files: FileUpload[] = [{ data: bytes, filename: name, mimeType }];
   onStart();
-  const sent = await adapter.postMessage(threadId, { raw: literal(body.text), files });
+  const sent = await adapter.postMessage(threadId, { raw: escapeEmojiTokens(body.text), files });
   return { platformMessageId: sent.id };
 }
 
 /** Nothing was tried, because the account is not connected yet. */
-export function notReady(what: string): ChannelError {
+export function createNotReadyError(what: string): ChannelError {
   const message = `${what}: not connected yet; Parley will try again once it is.`;
   return new ChannelError({ kind: 'transient', untried: true }, message);
 }

@@ -1,14 +1,20 @@
 import type { ChannelProbe, ProbeEnv } from '@parley/channels/probe';
 import { formatInstallCommand } from '@parley/core/install-line';
-import { adapterFacts } from './adapter-facts.ts';
-import { type CatalogAdapter, offeredAdapters, useOf, variablesOf, waysOf } from './catalog.ts';
+import { getAdapterFacts } from './adapter-facts.ts';
+import {
+  type CatalogAdapter,
+  getUseSetting,
+  listEnvVariableSets,
+  listEnvVariables,
+  listOfferedAdapters,
+} from './catalog.ts';
 import { isInstalled } from './installed.ts';
-import type { GivenOptions, Platform } from './platforms/platform.ts';
-import { PLATFORMS, platformOf } from './platforms.ts';
+import type { AccountOptions, Platform } from './platforms/platform.ts';
+import { findPlatform, PLATFORMS } from './platforms.ts';
 import { probePlatform } from './probe.ts';
 
 /** A value that *Set up* asks for. */
-interface AskedValue {
+interface SetUpValue {
   /** The name of an option, or of a variable if the adapter was not tested. */
   readonly key: string;
   readonly label: string;
@@ -27,7 +33,7 @@ export interface OfferedPlatform {
   readonly use: string;
   readonly name: string;
   readonly needs: string;
-  readonly asks: readonly AskedValue[];
+  readonly asks: readonly SetUpValue[];
   /** What cannot be durable on the platform. */
   readonly notDurable: readonly string[];
   /** Present for adapters that Parley's tests do not cover. */
@@ -35,15 +41,19 @@ export interface OfferedPlatform {
 }
 
 /** The platforms that can be set up, those with tested adapters first. */
-export function offeredPlatforms(): readonly OfferedPlatform[] {
-  const others = offeredAdapters().filter((adapter) => platformOf(useOf(adapter)) === undefined);
-  return [...PLATFORMS.map(testedPlatform), ...others.map(untestedPlatform)];
+export function listOfferedPlatforms(): readonly OfferedPlatform[] {
+  const others = listOfferedAdapters().filter(
+    (adapter) => findPlatform(getUseSetting(adapter)) === undefined,
+  );
+  return [...PLATFORMS.map(offerTestedPlatform), ...others.map(offerUntestedPlatform)];
 }
 
-function testedPlatform(platform: Platform): OfferedPlatform {
+function offerTestedPlatform(platform: Platform): OfferedPlatform {
   const { channel, use, name, setUp: needs, notDurable, asks, options } = platform;
-  const secrets = new Set(variablesOf(use).flatMap(({ key, secret }) => (secret ? [key] : [])));
-  const needed = neededOf(platform);
+  const secrets = new Set(
+    listEnvVariables(use).flatMap(({ key, secret }) => (secret ? [key] : [])),
+  );
+  const needed = listRequiredOptions(platform);
   return {
     ...{ channel, use, name, needs, notDurable },
     asks: asks.map((key) => {
@@ -58,16 +68,16 @@ function testedPlatform(platform: Platform): OfferedPlatform {
 }
 
 /** The options that every way of connecting in *Set up* needs. */
-function neededOf({ needs, asks }: Platform): ReadonlySet<string> {
+function listRequiredOptions({ needs, asks }: Platform): ReadonlySet<string> {
   const all = typeof needs === 'function' ? needs({}) : needs;
   const asked = all.map((ways) => ways.filter((way) => way.every((key) => asks.includes(key))));
   return new Set(asked.flatMap(([way = [], ...others]) => (others.length === 0 ? way : [])));
 }
 
-function untestedPlatform(adapter: CatalogAdapter): OfferedPlatform {
+function offerUntestedPlatform(adapter: CatalogAdapter): OfferedPlatform {
   const { slug: channel, name, description } = adapter;
-  const use = useOf(adapter);
-  const [first = []] = waysOf(use);
+  const use = getUseSetting(adapter);
+  const [first = []] = listEnvVariableSets(use);
   const optional = (adapter.env.optional ?? []).filter(({ secret }) => secret);
   const asks = [...first, ...optional].map((one) => ({
     ...{ key: one.key, label: one.key, help: one.description, isSecret: one.secret },
@@ -80,21 +90,21 @@ function untestedPlatform(adapter: CatalogAdapter): OfferedPlatform {
 }
 
 /** The settings block of an account with the values from *Set up*. */
-export function blockOf(use: string): 'options' | 'env' {
-  return platformOf(use) === undefined ? 'env' : 'options';
+export function getSettingsBlock(use: string): 'options' | 'env' {
+  return findPlatform(use) === undefined ? 'env' : 'options';
 }
 
-function settingsFrom(use: string, given: GivenOptions): GivenOptions {
-  return { [blockOf(use)]: given };
+function toAccountSettings(use: string, given: AccountOptions): AccountOptions {
+  return { [getSettingsBlock(use)]: given };
 }
 
 /** The problems with the values that a person entered, named by the labels of the form. */
-export function problemsOf(
+export function findValueProblems(
   { use, asks }: OfferedPlatform,
-  given: GivenOptions,
+  given: AccountOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  const { error } = adapterFacts(use, env).settings.safeParse(settingsFrom(use, given));
+  const { error } = getAdapterFacts(use, env).settings.safeParse(toAccountSettings(use, given));
   return (error?.issues ?? []).map(({ path, message }) => {
     const label = asks.find(({ key }) => key === path[1])?.label ?? path.join('.');
     return `${label}: it must be ${message}.`;
@@ -102,19 +112,19 @@ export function problemsOf(
 }
 
 /** Asks the platform for the bot's identity, whether or not its adapter is installed. */
-export function probeGiven(
+export function probeEnteredValues(
   { use, name }: OfferedPlatform,
-  given: GivenOptions,
+  given: AccountOptions,
   env: Pick<ProbeEnv, 'signal' | 'clock'>,
 ): Promise<ChannelProbe> {
-  const { settings } = adapterFacts(use);
-  const { options } = settings.parse(settingsFrom(use, given));
+  const { settings } = getAdapterFacts(use);
+  const { options } = settings.parse(toAccountSettings(use, given));
   return probePlatform({ use, name, options }, env);
 }
 
 /** The command that installs the adapter; undefined if it is installed. */
-export function missingAdapter(use: string): string | undefined {
-  const { name, version } = adapterFacts(use).library;
+export function findInstallCommand(use: string): string | undefined {
+  const { name, version } = getAdapterFacts(use).library;
   return isInstalled(name) ? undefined : formatInstallCommand([`${name}@${version}`]);
 }
 
@@ -122,6 +132,6 @@ export function missingAdapter(use: string): string | undefined {
  * Whether, with these values, the platform sends requests to this gateway, which then needs a
  * public URL.
  */
-export function isCalledWith(use: string, given: GivenOptions): boolean {
-  return platformOf(use)?.isCalled(given) ?? true;
+export function needsWebhookAddress(use: string, given: AccountOptions): boolean {
+  return findPlatform(use)?.isCalled(given) ?? true;
 }

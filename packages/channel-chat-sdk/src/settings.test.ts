@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
 import { describe, expect, it } from 'vitest';
-import { chatSdkSettings } from './settings.ts';
+import { createChatSdkSchema } from './settings.ts';
 
 const SLACK = '@chat-adapter/slack';
 const TEAMS = '@chat-adapter/teams';
@@ -19,12 +19,12 @@ const META = { accessToken: 'a', appSecret: 'b', phoneNumberId: '123456789012345
 type Options = Readonly<Record<string, unknown>>;
 
 function check(use: string, options: Options, own: { env?: Record<string, string> } = {}) {
-  return chatSdkSettings(use, {}).safeParse({ options, ...own });
+  return createChatSdkSchema(use, {}).safeParse({ options, ...own });
 }
 
 /** The problems found, as `key: expected`. */
 function wrong(use: string, options: Options, env: Record<string, string | undefined> = {}) {
-  const { error } = chatSdkSettings(use, env).safeParse({ options });
+  const { error } = createChatSdkSchema(use, env).safeParse({ options });
   return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { adapterOf, variablesOf, waysOf } from './catalog.ts';
-import type { GivenOptions, Platform } from './platforms/platform.ts';
-import { platformOf } from './platforms.ts';
+import { findCatalogAdapter, listEnvVariableSets, listEnvVariables } from './catalog.ts';
+import type { AccountOptions, Platform } from './platforms/platform.ts';
+import { findPlatform } from './platforms.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
+type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /** The settings of one account whose channel uses a Chat SDK adapter. */
 export interface ChatSdkSettings {
   readonly use: string;
   /** The argument of the adapter's factory. */
-  readonly options: GivenOptions;
+  readonly options: AccountOptions;
   /**
    * Variables set in `process.env` while the adapter's factory runs, for adapters that read their
    * secrets only from there.
@@ -43,9 +43,9 @@ export const AnyAdapterSettings = z
  * validated; those of other adapters are passed on unchanged. `env` is the environment of this
  * process; without it, missing variables are not reported.
  */
-export function chatSdkSettings(use: string, env?: Env): z.ZodType<ChatSdkSettings> {
-  const platform = platformOf(use);
-  return platform === undefined ? untestedSettings(use, env) : testedSettings(platform);
+export function createChatSdkSchema(use: string, env?: EnvVariables): z.ZodType<ChatSdkSettings> {
+  const platform = findPlatform(use);
+  return platform === undefined ? createUntestedSchema(use, env) : createTestedSchema(platform);
 }
 
 const useOf = (use: string) =>
@@ -55,13 +55,13 @@ const useOf = (use: string) =>
     .describe("The adapter's npm package.")
     .meta({ title: 'Package of the adapter' });
 
-function testedSettings(platform: Platform): z.ZodType<ChatSdkSettings> {
+function createTestedSchema(platform: Platform): z.ZodType<ChatSdkSettings> {
   const { use, name, options, complete } = platform;
   const shape = Object.entries(options).map(([key, { schema }]) => [key, schema] as const);
   const Options = z
     .strictObject(Object.fromEntries(shape))
     .superRefine((given, context) => {
-      for (const [key, message] of missingOptions(platform, given)) {
+      for (const [key, message] of findMissingOptions(platform, given)) {
         context.addIssue({ code: 'custom', path: [key], message });
       }
     })
@@ -83,9 +83,9 @@ const NoVariables = z
   .meta({ title: 'Variables of the adapter' });
 
 /** The missing options, each with a phrase that describes its value. Pure. */
-function missingOptions(
+function findMissingOptions(
   { options, needs }: Pick<Platform, 'options' | 'needs'>,
-  given: GivenOptions,
+  given: AccountOptions,
 ): readonly (readonly [key: string, expected: string])[] {
   const has = (key: string): boolean => given[key] !== undefined && given[key] !== false;
   const all = typeof needs === 'function' ? needs(given) : needs;
@@ -98,11 +98,11 @@ function missingOptions(
     const instead = others.map((keys) => `, or ${keys.join(' and ')} instead`).join('');
     return way
       .filter((key) => !has(key))
-      .map((key) => [key, `${phraseOf(key, options[key])}${instead}`] as const);
+      .map((key) => [key, `${describeOption(key, options[key])}${instead}`] as const);
   });
 }
 
-function phraseOf(key: string, facts: Platform['options'][string] | undefined): string {
+function describeOption(key: string, facts: Platform['options'][string] | undefined): string {
   const title = facts?.schema.meta()?.title ?? key;
   const name = /^[A-Z][a-z]/.test(title)
     ? `${title.charAt(0).toLowerCase()}${title.slice(1)}`
@@ -111,8 +111,11 @@ function phraseOf(key: string, facts: Platform['options'][string] | undefined): 
   return `the ${name}${example}`;
 }
 
-function untestedSettings(use: string, env: Env | undefined): z.ZodType<ChatSdkSettings> {
-  const name = adapterOf(use)?.name ?? use;
+function createUntestedSchema(
+  use: string,
+  env: EnvVariables | undefined,
+): z.ZodType<ChatSdkSettings> {
+  const name = findCatalogAdapter(use)?.name ?? use;
   return z
     .strictObject({ use: useOf(use), ...AnyAdapterSettings.shape })
     .superRefine(({ options, env: own }, context) => {
@@ -120,7 +123,7 @@ function untestedSettings(use: string, env: Env | undefined): z.ZodType<ChatSdkS
       if (env === undefined || Object.keys(options).length > 0) return;
       const has = ({ key, aliases = [] }: { key: string; aliases?: readonly string[] }) =>
         [key, ...aliases].some((one) => (own[one] ?? env[one] ?? '') !== '');
-      const ways = waysOf(use);
+      const ways = listEnvVariableSets(use);
       if (ways.length === 0 || ways.some((way) => way.every(has))) return;
       const texts = ways.map((way) => way.filter((one) => !has(one)).map(({ key }) => key));
       const list = texts.map((keys) => keys.join(' and ')).join(', or ');
@@ -132,8 +135,8 @@ function untestedSettings(use: string, env: Env | undefined): z.ZodType<ChatSdkS
 }
 
 /** The secrets that an adapter reads from the environment of this process. */
-export function secretsFromEnvironment(use: string, env: Env): readonly string[] {
-  return variablesOf(use).flatMap(({ key, secret, aliases = [] }) =>
+export function listSecretsFromEnvironment(use: string, env: EnvVariables): readonly string[] {
+  return listEnvVariables(use).flatMap(({ key, secret, aliases = [] }) =>
     secret ? [key, ...aliases].flatMap((name) => env[name] || []) : [],
   );
 }

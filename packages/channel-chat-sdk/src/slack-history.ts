@@ -2,10 +2,13 @@ import type { BeforePart } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
 import type { Adapter } from 'chat';
 import { z } from 'zod';
-import { slackApiOf } from './slack.ts';
+import { getSlackApi } from './slack.ts';
 
 /** Whether a part that was not found in a chat is certainly missing from it. */
-export type Lacks = (part: Pick<OutboundPart, 'route'>, before: BeforePart) => Promise<boolean>;
+export type AbsenceCheck = (
+  part: Pick<OutboundPart, 'route'>,
+  before: BeforePart,
+) => Promise<boolean>;
 
 const Messages = z.object({
   messages: z.array(z.object({ ts: z.string(), user: z.string().optional() })),
@@ -20,13 +23,13 @@ const MAX_READ = 200;
  * part is certainly missing if the bot has written nothing since then; any unknown message of the
  * bot could be the part in a form that Slack has changed.
  */
-export function slackLacks(adapter: Adapter): Lacks {
+export function createSlackAbsenceCheck(adapter: Adapter): AbsenceCheck {
   return async ({ route: { chatId: channel, threadId: ts } }, { known }) => {
     const { botUserId } = adapter;
     if (botUserId === undefined) return false;
-    const oldest = newestTime(known.filter((each) => each.chatId === channel));
+    const oldest = findNewestTime(known.filter((each) => each.chatId === channel));
     const place = { channel, limit: MAX_READ, ...(oldest !== undefined && { oldest }) };
-    const api = slackApiOf(adapter);
+    const api = getSlackApi(adapter);
     const read = Messages.parse(
       ts === undefined
         ? await api.apiCall('conversations.history', place)
@@ -38,7 +41,7 @@ export function slackLacks(adapter: Adapter): Lacks {
   };
 }
 
-function newestTime(known: BeforePart['known']): string | undefined {
+function findNewestTime(known: BeforePart['known']): string | undefined {
   const times = known.flatMap(({ messageId }) => (TIME.test(messageId) ? messageId : []));
   return times.toSorted().at(-1);
 }

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { guarded } from '@parley/channels';
 import { type Logger, ParleyError, reasonOf } from '@parley/core';
 import { z } from 'zod';
-import { clientLogger } from './slack.ts';
+import { createClientLogger } from './slack.ts';
 
 /** The part of Slack's socket client that Parley uses. */
 interface SocketClient {
@@ -115,7 +115,7 @@ export class SlackSocket {
     };
     return new SocketModeClient({
       appToken,
-      logger: clientLogger(log),
+      logger: createClientLogger(log),
       // The client's automatic reconnect fails silently.
       autoReconnectEnabled: false,
       clientOptions: {
@@ -127,7 +127,7 @@ export class SlackSocket {
 }
 
 /** The token for socket mode; undefined if the options choose webhooks. */
-export function socketToken(options: Readonly<Record<string, unknown>>): string | undefined {
+export function getSocketToken(options: Readonly<Record<string, unknown>>): string | undefined {
   const { mode, appToken } = options;
   if (mode !== 'socket') return undefined;
   if (typeof appToken === 'string') return appToken;

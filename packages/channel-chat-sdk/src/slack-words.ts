@@ -1,6 +1,6 @@
 import type { Message } from 'chat';
 import { z } from 'zod';
-import type { Reading, Words } from './reading.ts';
+import type { MessageWords, ReadingContext } from './reading.ts';
 
 const Attachment = z.object({
   author_name: z.string().optional(),
@@ -29,14 +29,14 @@ export function isFromOutside(raw: unknown, teamId: string | undefined): boolean
  * Reads a Slack message from its raw text, which contains only what its author typed. Forwarded
  * messages and link previews are attachments, which become the quotation.
  */
-export async function readSlack(message: Message, reading: Reading): Promise<Words> {
+export async function readSlack(message: Message, reading: ReadingContext): Promise<MessageWords> {
   const { data } = SlackEvent.safeParse(message.raw);
   const { text: typed, attachments = [] } = data ?? { text: message.text };
   const { userId } = reading.bot;
   const mentions = [...typed.matchAll(/<@([A-Z0-9]+)(?:\|[^>]*)?>/g)].map(([, id = '']) => id);
-  const own = userId === undefined ? typed : typed.replace(leadingMention(userId), '');
+  const own = userId === undefined ? typed : typed.replace(buildLeadingMentionPattern(userId), '');
   const quoted: string[] = [];
-  for (const attachment of attachments) quoted.push(await attachmentText(attachment, reading));
+  for (const attachment of attachments) quoted.push(await readAttachmentText(attachment, reading));
   const quotation = quoted.filter((text) => text !== '').join('\n\n');
   const text = await toText(own, reading);
   return {
@@ -48,11 +48,11 @@ export async function readSlack(message: Message, reading: Reading): Promise<Wor
   };
 }
 
-function leadingMention(userId: string): RegExp {
+function buildLeadingMentionPattern(userId: string): RegExp {
   return new RegExp(`^\\s*<@${RegExp.escape(userId)}(?:\\|[^>]*)?>[\\s,:]*`);
 }
 
-async function attachmentText(attachment: unknown, reading: Reading): Promise<string> {
+async function readAttachmentText(attachment: unknown, reading: ReadingContext): Promise<string> {
   const { data } = Attachment.safeParse(attachment);
   if (data === undefined) return '';
   const { author_name, title, title_link, pretext, text, fallback } = data;
@@ -68,7 +68,7 @@ const TOKEN = /<([@#!]?)([^>|]+)(?:\|([^>]*))?>/g;
  * Replaces Slack's tokens (mentions, channels, links) with what people see, and adds the link
  * targets.
  */
-async function toText(text: string, { nameOf }: Reading): Promise<string> {
+async function toText(text: string, { nameOf }: ReadingContext): Promise<string> {
   const names = new Map<string, string>();
   for (const [, sign, id = '', label] of text.matchAll(TOKEN)) {
     if (sign === '@' && label === undefined) names.set(id, (await nameOf(id)) ?? id);
@@ -76,7 +76,7 @@ async function toText(text: string, { nameOf }: Reading): Promise<string> {
   const plain = text.replace(TOKEN, (_all, sign: string, id: string, label?: string) => {
     if (sign === '@') return `@${label ?? names.get(id) ?? id}`;
     if (sign === '#') return `#${label ?? id}`;
-    if (sign === '!') return specialMention(id, label);
+    if (sign === '!') return formatSpecialMention(id, label);
     const address = id.replace(/^mailto:/, '');
     return label === undefined || label === id || label === address ? address : `${label} (${id})`;
   });
@@ -84,7 +84,7 @@ async function toText(text: string, { nameOf }: Reading): Promise<string> {
 }
 
 /** `<!here>`, `<!subteam^S1|@group>`, `<!date^…|text>`. */
-function specialMention(id: string, label: string | undefined): string {
+function formatSpecialMention(id: string, label: string | undefined): string {
   if (label !== undefined) return label;
   return `@${id.split('^')[0]}`;
 }

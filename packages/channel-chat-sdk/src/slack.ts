@@ -1,9 +1,9 @@
 import { ChannelError, type Logger, ParleyError, reasonOf } from '@parley/core';
 import type { Adapter } from 'chat';
 import { z } from 'zod';
-import { type Download, downloadFile } from './download.ts';
-import type { Reword } from './messages.ts';
-import type { Upload } from './send.ts';
+import { downloadFile, type FileDownloader } from './download.ts';
+import type { RewordMessage } from './messages.ts';
+import type { FileUploader } from './send.ts';
 
 /** The methods of Slack's client for which the adapter has no API. */
 export interface SlackApi {
@@ -22,7 +22,7 @@ const SLACK_HOSTS = /(?:^|\.)slack(?:-edge|-files)?\.com$/;
  * the outbox does the retries instead. In socket mode Parley keeps the connection, so that an event
  * is acknowledged after it is stored; the adapter then accepts events only with the secret.
  */
-export function slackOptions(
+export function createSlackOptions(
   options: Readonly<Record<string, unknown>>,
   { log, secret }: { readonly log: Logger; readonly secret: string },
 ): Record<string, unknown> {
@@ -46,13 +46,13 @@ export function slackOptions(
       timeout: CALL_TIMEOUT_MS,
       retryConfig: { retries: 0 },
       rejectRateLimitedCalls: true,
-      logger: clientLogger(log),
+      logger: createClientLogger(log),
     },
   };
 }
 
 /** The logger for Slack's clients, which otherwise write to the console. */
-export function clientLogger(log: Logger) {
+export function createClientLogger(log: Logger) {
   const line = (...messages: unknown[]): void =>
     log.debug({ reason: messages.map(reasonOf).join(' ') }, 'message from the Slack client');
   return {
@@ -63,7 +63,7 @@ export function clientLogger(log: Logger) {
   };
 }
 
-export function slackApiOf(adapter: Adapter): SlackApi {
+export function getSlackApi(adapter: Adapter): SlackApi {
   return (adapter as unknown as { readonly webClient: SlackApi }).webClient;
 }
 
@@ -75,14 +75,16 @@ const Identity = z.object({ user_id: z.string(), user: z.string(), team_id: z.st
 export async function identifySlack(
   adapter: Adapter,
 ): Promise<{ readonly userId: string; readonly name: string; readonly teamId: string }> {
-  const { user_id, user, team_id } = Identity.parse(await slackApiOf(adapter).apiCall('auth.test'));
+  const { user_id, user, team_id } = Identity.parse(
+    await getSlackApi(adapter).apiCall('auth.test'),
+  );
   return { userId: user_id, name: user, teamId: team_id };
 }
 
 /** An edit that contains only text leaves a message's blocks, including its buttons. */
-export function slackReword(adapter: Adapter): Reword {
+export function createSlackReword(adapter: Adapter): RewordMessage {
   return async ({ chatId: channel }, ts, { text }) => {
-    await slackApiOf(adapter).apiCall('chat.update', { channel, ts, text, blocks: [] });
+    await getSlackApi(adapter).apiCall('chat.update', { channel, ts, text, blocks: [] });
   };
 }
 
@@ -92,9 +94,9 @@ const UploadUrl = z.object({ upload_url: z.string(), file_id: z.string() });
  * Uploads a file and shares it together with its caption. The adapter would share the file and then
  * post the caption as a second message, and only one of them might arrive.
  */
-export function slackUpload(adapter: Adapter): Upload {
+export function createSlackUpload(adapter: Adapter): FileUploader {
   return async ({ chatId, threadId }, { name, bytes, caption }, signal, onStart) => {
-    const api = slackApiOf(adapter);
+    const api = getSlackApi(adapter);
     const asked = await api.apiCall('files.getUploadURLExternal', {
       filename: name,
       length: bytes.length,
@@ -122,7 +124,7 @@ export function slackUpload(adapter: Adapter): Upload {
  * Downloads Slack files in chunks, because the adapter loads a whole file into memory. The token is
  * sent only to Slack.
  */
-export function slackDownload(options: Readonly<Record<string, unknown>>): Download {
+export function createSlackDownload(options: Readonly<Record<string, unknown>>): FileDownloader {
   const { botToken, apiUrl } = options;
   const ownHost = typeof apiUrl === 'string' ? new URL(apiUrl).host : undefined;
   return ({ url: plain, fetchMetadata }, limit, signal) => {

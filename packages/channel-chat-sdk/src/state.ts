@@ -1,7 +1,7 @@
 import { type AdapterValue, type AdapterValues, BoundedMap, type Clock } from '@parley/core';
 import type { Lock, QueueEntry, StateAdapter } from 'chat';
 import { z } from 'zod';
-import type { CurrentEvent, EventScope, KeptValue } from './event-scope.ts';
+import type { CurrentEvent, EventScope, StoredValue } from './event-scope.ts';
 
 interface StateDeps {
   readonly values: Pick<AdapterValues, 'get' | 'set'>;
@@ -30,7 +30,7 @@ const MAX_LIST = 1_000;
 export class ChatState implements StateAdapter {
   readonly #deps: StateDeps;
   /** Null when the store has no such value. */
-  readonly #known = new BoundedMap<string, KeptValue | null>(MAX_CACHED);
+  readonly #known = new BoundedMap<string, StoredValue | null>(MAX_CACHED);
   readonly #locks = new Map<string, Lock>();
 
   constructor(deps: StateDeps) {
@@ -132,14 +132,14 @@ export class ChatState implements StateAdapter {
     await this.#keep([...writes]);
   }
 
-  async #write(key: string, value: KeptValue | null): Promise<void> {
+  async #write(key: string, value: StoredValue | null): Promise<void> {
     const { scope } = this.#deps.current;
     if (scope !== undefined) scope.writes.set(key, value);
     else await this.#keep([[key, value]]);
   }
 
   async #keep(
-    changes: readonly (readonly [key: string, value: KeptValue | null])[],
+    changes: readonly (readonly [key: string, value: StoredValue | null])[],
   ): Promise<void> {
     const stored: AdapterValue[] = [];
     const changed = changes.filter(
@@ -157,11 +157,11 @@ export class ChatState implements StateAdapter {
     for (const [key, value] of changed) this.#known.set(key, value);
   }
 
-  #isStored({ until }: KeptValue): boolean {
+  #isStored({ until }: StoredValue): boolean {
     return until === undefined || until - this.#deps.clock() >= STORED_FROM_MS;
   }
 
-  async #load(key: string): Promise<KeptValue | null> {
+  async #load(key: string): Promise<StoredValue | null> {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const text = (await this.#deps.values.get(KIND, [key])).get(key);
@@ -171,7 +171,7 @@ export class ChatState implements StateAdapter {
     return kept;
   }
 
-  #valid(kept: KeptValue | null): unknown {
+  #valid(kept: StoredValue | null): unknown {
     if (kept === null || (kept.until ?? Number.POSITIVE_INFINITY) <= this.#deps.clock())
       return null;
     return kept.value;
@@ -186,8 +186,8 @@ const subscription = (threadId: string): string => `subscribed ${threadId}`;
  * lifetime left. Adapters write such values with every message.
  */
 function isSame(
-  before: KeptValue | null | undefined,
-  after: KeptValue | null,
+  before: StoredValue | null | undefined,
+  after: StoredValue | null,
   now: number,
 ): boolean {
   if (before === undefined || (before === null) !== (after === null)) return false;

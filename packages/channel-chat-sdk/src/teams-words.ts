@@ -1,6 +1,6 @@
 import type { Message } from 'chat';
 import { z } from 'zod';
-import type { Reading, Words } from './reading.ts';
+import type { MessageWords, ReadingContext } from './reading.ts';
 
 const TeamsActivity = z.object({
   text: z.string().default(''),
@@ -26,33 +26,36 @@ const CHARACTERS: Readonly<Record<string, string>> = {
  * Reads a Teams message from its raw text, because the adapter parses it as Markdown and loses
  * characters that people typed. Link targets are only in the accompanying HTML.
  */
-export function readTeams({ raw, text, isMention }: Message, { bot }: Reading): Words {
+export function readTeams(
+  { raw, text, isMention }: Message,
+  { bot }: ReadingContext,
+): MessageWords {
   const { data } = TeamsActivity.safeParse(raw);
   if (data === undefined) return { text, mentions: [], isMention: isMention === true };
   const mentions = data.entities.flatMap((entity) => Mention.safeParse(entity).data ?? []);
   const [own] = mentions.filter(({ mentioned }) => mentioned.id === bot.userId);
   const html = data.attachments.flatMap((each) => Html.safeParse(each).data?.content ?? []).join();
-  const typed = withAddresses(withoutStart(data.text.trim(), own?.text), html);
+  const typed = addAddresses(removeStart(data.text.trim(), own?.text), html);
   return {
-    text: toText(typed),
+    text: toPlainText(typed),
     authored: QUOTED.test(html) ? {} : { text: true },
     mentions: mentions.map(({ mentioned }) => mentioned.id),
     isMention: isMention === true || own !== undefined,
   };
 }
 
-function withoutStart(text: string, start: string | undefined): string {
+function removeStart(text: string, start: string | undefined): string {
   if (start === undefined || !text.startsWith(start)) return text;
   return text.slice(start.length).replace(/^(?:[\s,:]|&nbsp;)+/, '');
 }
 
-function withAddresses(text: string, html: string): string {
+function addAddresses(text: string, html: string): string {
   let made = text;
   let from = 0;
   for (const [, address = '', inner = ''] of html.matchAll(LINK)) {
     const label = inner.replaceAll(/<[^>]+>/g, '');
     const at = made.indexOf(label, from);
-    if (label === '' || at < 0 || toText(label) === toText(address)) continue;
+    if (label === '' || at < 0 || toPlainText(label) === toPlainText(address)) continue;
     const end = at + label.length;
     made = `${made.slice(0, end)} (${address})${made.slice(end)}`;
     from = end;
@@ -60,7 +63,7 @@ function withAddresses(text: string, html: string): string {
   return made;
 }
 
-function toText(text: string): string {
+function toPlainText(text: string): string {
   const named = text
     .replaceAll(/<at\b[^>]*>(.*?)<\/at>/gis, '@$1')
     .replaceAll(/<br\s*\/?>/gi, '\n');

@@ -1,17 +1,17 @@
 import type { InboundMessage } from '@parley/core';
 import type { Author, Message } from 'chat';
-import { type ReadAttachments, unreadFiles } from './attachments.ts';
-import { chatOf, type Place } from './places.ts';
-import type { BotNames, Words } from './reading.ts';
+import { type AttachmentsResult, describeUnreadFiles } from './attachments.ts';
+import { type ChatLocation, toChat } from './places.ts';
+import type { BotNames, MessageWords } from './reading.ts';
 import { isFromOutside } from './slack-words.ts';
 
 /** The context in which a message is converted. */
 export interface MessageFacts {
   readonly channel: string;
   readonly account: string;
-  readonly place: Place;
-  readonly words: Words;
-  readonly read: ReadAttachments;
+  readonly place: ChatLocation;
+  readonly words: MessageWords;
+  readonly read: AttachmentsResult;
   readonly bot: BotNames;
   readonly title: string | undefined;
   /** Whether the channel is shared with another organization. */
@@ -26,9 +26,12 @@ export function toInbound(message: Message, facts: MessageFacts): InboundMessage
   const { isMention, within, text, authored, quotation, replyTo, mentions } = words;
   const isReply = replyTo?.senderId !== undefined && replyTo.senderId === bot.userId;
   const addressed = place.isDirect || isMention || isReply || isOurThread;
-  const chat = { ...chatOf(opened(place, message, addressed), title), ...(within && { within }) };
+  const chat = {
+    ...toChat(resolveThreadLocation(place, message, addressed), title),
+    ...(within && { within }),
+  };
   const isOutsider = isExternal && isFromOutside(message.raw, bot.teamId);
-  const missing = unreadFiles(read.unread, chat.type);
+  const missing = describeUnreadFiles(read.unread, chat.type);
   // Text from members of another organization in a shared channel counts as text from outsiders.
   const typed = isOutsider ? {} : missing === '' ? authored : { ...authored, text: undefined };
   return {
@@ -44,7 +47,7 @@ export function toInbound(message: Message, facts: MessageFacts): InboundMessage
     ...(replyTo !== undefined && { replyTo }),
     mentions: [...mentions],
     addressed,
-    sentAt: sentAt(message),
+    sentAt: getSentTime(message),
     variables: {},
   };
 }
@@ -54,7 +57,11 @@ export function toInbound(message: Message, facts: MessageFacts): InboundMessage
  * in that thread. Otherwise the message belongs to the channel, whose recent messages become the
  * context of the next thread.
  */
-function opened(place: Place, { id }: Message, addressed: boolean): Place {
+function resolveThreadLocation(
+  place: ChatLocation,
+  { id }: Message,
+  addressed: boolean,
+): ChatLocation {
   return place.root === id && !addressed ? { ...place, threadId: undefined } : place;
 }
 
@@ -70,7 +77,7 @@ export function toSender(author: Author): InboundMessage['sender'] {
 }
 
 /** The id of a button press, which stays the same when the platform redelivers the press. */
-export function pressId(
+export function formatPressId(
   { triggerId, messageId, actionId, user, raw }: PressFacts,
   now: number,
 ): string {
@@ -88,7 +95,7 @@ interface PressFacts {
   readonly raw: unknown;
 }
 
-function sentAt({ metadata: { dateSent } }: Message): number {
+function getSentTime({ metadata: { dateSent } }: Message): number {
   const at = dateSent.getTime();
   return Number.isNaN(at) || at < 0 ? 0 : Math.trunc(at);
 }

@@ -5,7 +5,7 @@ import type { Adapter } from 'chat';
  * What a platform supports beyond the interface of its adapter: every adapter has a method for
  * edits, but some throw in it.
  */
-export interface Traits {
+export interface PlatformTraits {
   readonly target: RenderTarget;
   readonly edit: boolean;
   readonly delete: boolean;
@@ -42,12 +42,12 @@ export interface Traits {
 }
 
 /** An adapter's traits with the name of its platform. */
-export interface NamedTraits extends Traits {
+export interface NamedTraits extends PlatformTraits {
   readonly platform: string;
 }
 
 /** An adapter that is not listed can only send text and receive messages. */
-const UNKNOWN: Traits = {
+const UNKNOWN: PlatformTraits = {
   target: { dialect: 'gfm', maxLength: 2_000, unit: 'utf16' },
   edit: false,
   delete: false,
@@ -64,7 +64,7 @@ const ALL_MEDIA: Capabilities['media'] = ['image', 'audio', 'voice', 'video', 'd
 const MB = 1_024 * 1_024;
 
 /** The adapters that Parley is tested with, by package name. */
-const TRAITS: Readonly<Record<string, Traits>> = {
+const TRAITS: Readonly<Record<string, PlatformTraits>> = {
   '@chat-adapter/slack': {
     ...UNKNOWN,
     // Slack splits a longer text, and refuses to edit one.
@@ -150,12 +150,12 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
 };
 
-export function traitsOf(use: string): Traits {
+export function getTraits(use: string): PlatformTraits {
   return TRAITS[use] ?? UNKNOWN;
 }
 
 /** The traits that an adapter has methods for; an installed adapter may be older than its types. */
-export function traitsWithin(traits: NamedTraits, adapter: Partial<Adapter>): NamedTraits {
+export function restrictTraits(traits: NamedTraits, adapter: Partial<Adapter>): NamedTraits {
   const { growMs, ...others } = traits;
   const has = (method: keyof Adapter): boolean => typeof adapter[method] === 'function';
   const edit = traits.edit && has('editMessage');

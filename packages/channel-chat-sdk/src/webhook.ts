@@ -76,7 +76,7 @@ export class Webhook implements HttpCapability {
     const { current, log } = this.#deps;
     const scope = new EventScope();
     try {
-      return await withinTime(current.run(scope, () => this.#handle(request, scope)));
+      return await withTimeLimit(current.run(scope, () => this.#handle(request, scope)));
     } catch (error) {
       log.error(
         { reason: reasonOf(error) },
@@ -99,7 +99,7 @@ export class Webhook implements HttpCapability {
   }
 }
 
-async function withinTime<T>(work: Promise<T>): Promise<T> {
+async function withTimeLimit<T>(work: Promise<T>): Promise<T> {
   const timeout = AbortSignal.timeout(MAX_EVENT_MS);
   const { promise, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(new Error('handling the event took too long'));

@@ -3,7 +3,7 @@ import { type ChannelContext, parseJson } from '@parley/channels';
 import { BoundedMap, ChannelError, toLiteralMarkdown } from '@parley/core';
 import type { Adapter } from 'chat';
 import { z } from 'zod';
-import { type Download, downloadFile, tooLarge } from './download.ts';
+import { createTooLargeError, downloadFile, type FileDownloader } from './download.ts';
 
 const Status = z.object({
   id: z.string(),
@@ -25,7 +25,7 @@ const Event = z.object({
   ),
 });
 
-type StatusesDeps = Pick<ChannelContext<unknown>, 'notifyOwner' | 'log' | 'clock'>;
+type StatusDeps = Pick<ChannelContext<unknown>, 'notifyOwner' | 'log' | 'clock'>;
 
 const MAX_KNOWN = 5_000;
 
@@ -35,13 +35,13 @@ const MAX_KNOWN = 5_000;
  * history. A message can still fail after WhatsApp accepted it; only a status reports this.
  */
 export class CloudStatuses {
-  readonly #deps: StatusesDeps;
+  readonly #deps: StatusDeps;
   readonly #sending = new AsyncLocalStorage<string>();
   /** Message ids by the keys of their parts. */
   readonly #arrived = new BoundedMap<string, string>(MAX_KNOWN);
   readonly #waiting = new Map<string, (messageId: string) => void>();
 
-  constructor(adapter: Adapter, deps: StatusesDeps) {
+  constructor(adapter: Adapter, deps: StatusDeps) {
     this.#deps = deps;
     const cloud = adapter as unknown as {
       graphApiRequest(path: string, body: object): Promise<unknown>;
@@ -101,7 +101,7 @@ const MEDIA_HOSTS = /(?:^|\.)(?:fbcdn\.net|fbsbx\.com)$/;
 const MAX_DESCRIPTION = 100_000;
 
 /** Downloads WhatsApp files in chunks, because the adapter loads a whole file into memory. */
-export function cloudDownload(adapter: Adapter): Download {
+export function createCloudDownload(adapter: Adapter): FileDownloader {
   const { graphApiUrl, accessToken } = adapter as unknown as {
     readonly graphApiUrl: string;
     readonly accessToken: string;
@@ -111,7 +111,7 @@ export function cloudDownload(adapter: Adapter): Download {
     const about = `${graphApiUrl}/${encodeURIComponent(id)}`;
     const described = await downloadFile(about, source, MAX_DESCRIPTION, signal);
     const { url, file_size = 0 } = Media.parse(parseJson(Buffer.from(described).toString()));
-    if (file_size > limit) throw tooLarge(limit);
+    if (file_size > limit) throw createTooLargeError(limit);
     const { host, hostname, protocol } = new URL(url);
     // The token is sent only to Meta.
     const isMeta = protocol === 'https:' && MEDIA_HOSTS.test(hostname);

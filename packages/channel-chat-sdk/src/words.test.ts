@@ -1,6 +1,6 @@
 import { Message, parseMarkdown, toPlainText } from 'chat';
 import { describe, expect, it } from 'vitest';
-import type { Reading } from './reading.ts';
+import type { ReadingContext } from './reading.ts';
 import { readWords } from './words.ts';
 
 const bot = { userName: 'parley', userId: 'B1' };
@@ -21,7 +21,11 @@ function said(markdown: string, raw: unknown = {}, more: Partial<Message> = {}):
   });
 }
 
-const reading = (platform: string): Reading => ({ platform, bot, nameOf: async () => undefined });
+const reading = (platform: string): ReadingContext => ({
+  platform,
+  bot,
+  nameOf: async () => undefined,
+});
 
 describe('reading the text of a message', () => {
   it.each([

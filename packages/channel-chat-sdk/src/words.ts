@@ -1,6 +1,6 @@
 import { type Message, toPlainText, walkAst } from 'chat';
 import { z } from 'zod';
-import type { BotNames, Reading, Words } from './reading.ts';
+import type { BotNames, MessageWords, ReadingContext } from './reading.ts';
 import { readSlack } from './slack-words.ts';
 import { readTeams } from './teams-words.ts';
 
@@ -8,7 +8,7 @@ import { readTeams } from './teams-words.ts';
  * Reads the text of a message. Adapters provide text without its formatting; what this loses (link
  * targets, who typed what) is read from the formatted text or from the raw event.
  */
-export async function readWords(message: Message, reading: Reading): Promise<Words> {
+export async function readWords(message: Message, reading: ReadingContext): Promise<MessageWords> {
   switch (reading.platform) {
     case 'slack':
       return readSlack(message, reading);
@@ -23,12 +23,12 @@ export async function readWords(message: Message, reading: Reading): Promise<Wor
     case 'teams':
       return readTeams(message, reading);
     default:
-      return readText(message, reading, textOf(message));
+      return readText(message, reading, formatText(message));
   }
 }
 
 /** The text with its link targets. */
-function textOf({ formatted, text }: Message): string {
+function formatText({ formatted, text }: Message): string {
   const shown = toPlainText(
     walkAst(structuredClone(formatted), (node) => {
       if (node.type !== 'link') return node;
@@ -45,9 +45,9 @@ function textOf({ formatted, text }: Message): string {
 }
 
 /** Without `authored`, the core decides what counts as typed. */
-function readText(message: Message, { bot }: Reading, text: string): Words {
+function readText(message: Message, { bot }: ReadingContext, text: string): MessageWords {
   const { isMention, replyTo } = message;
-  const own = withoutLeadingMention(text, bot);
+  const own = removeLeadingMention(text, bot);
   return {
     text: own,
     isMention: isMention ?? (own !== text || mentionsBot(text, bot)),
@@ -63,7 +63,7 @@ function readText(message: Message, { bot }: Reading, text: string): Words {
 }
 
 /** Removes a leading mention of the bot, so that a command may follow it. */
-function withoutLeadingMention(text: string, { userName, userId }: BotNames): string {
+function removeLeadingMention(text: string, { userName, userId }: BotNames): string {
   const names = [userName, userId].filter((name) => name !== undefined).map(RegExp.escape);
   return text.replace(new RegExp(`^\\s*@(?:${names.join('|')})(?![\\w-])[\\s,:]*`, 'i'), '');
 }
@@ -100,8 +100,12 @@ interface MarkdownBody {
 }
 
 /** People write Markdown on these platforms, and the model reads it unchanged. */
-function readMarkdown(message: Message, reading: Reading, raw: MarkdownBody | undefined): Words {
-  const words = readText(message, reading, raw?.body ?? textOf(message));
+function readMarkdown(
+  message: Message,
+  reading: ReadingContext,
+  raw: MarkdownBody | undefined,
+): MessageWords {
+  const words = readText(message, reading, raw?.body ?? formatText(message));
   const isMention = words.isMention || raw?.isSession === true;
   return { ...words, isMention, authored: { text: true }, within: raw?.within };
 }
@@ -116,9 +120,9 @@ const GoogleChatRaw = z.object({
  * Google Chat sends an app only messages that address it, with `argumentText` leaving out the
  * mention; other messages in a space arrive through Pub/Sub.
  */
-function readGoogleChat(message: Message, reading: Reading): Words {
+function readGoogleChat(message: Message, reading: ReadingContext): MessageWords {
   const { data } = GoogleChatRaw.safeParse(message.raw);
-  const words = readText(message, reading, textOf(message));
+  const words = readText(message, reading, formatText(message));
   const argument = data?.chat.messagePayload.message.argumentText?.trim();
   return {
     ...words,
@@ -150,7 +154,7 @@ const WhatsAppRaw = z.object({
  * Uses captions from the raw event, because the adapter writes "[Image]" for a picture without
  * text.
  */
-function readWhatsApp({ raw, text }: Message): Words {
+function readWhatsApp({ raw, text }: Message): MessageWords {
   const { data } = WhatsAppRaw.safeParse(raw);
   if (data === undefined) return { text, isMention: true, mentions: [] };
   const { type, image, document, video, context = {} } = data.message;

@@ -10,11 +10,11 @@ import { startTimer } from './connection.ts';
 import { translateFailure } from './failures.ts';
 import { createFiles } from './files.ts';
 import { Receiver } from './receiver.ts';
-import { isBound, Responses } from './responses.ts';
+import { InteractionResponses, isResponseBound } from './responses.ts';
 import { createMessageCapability, sendPart } from './send.ts';
 import { type DiscordSettings, MAX_TEXT } from './settings.ts';
-import { Streams } from './stream.ts';
-import { Threads } from './threads.ts';
+import { AnswerStreams } from './stream.ts';
+import { AnswerThreads } from './threads.ts';
 
 const CAPABILITIES: Capabilities = {
   // Discord does not document which units it counts. A text never has fewer UTF-16 units than other
@@ -57,10 +57,10 @@ export function createDiscordAdapter(
   const { clock, log, report, settings, values } = context;
   const { linkPreviews } = settings;
   const api = new DiscordApi(settings, context);
-  const streams = new Streams({ api, values, linkPreviews, log, later: startTimer });
-  const responses = new Responses({ api });
+  const streams = new AnswerStreams({ api, values, linkPreviews, log, later: startTimer });
+  const responses = new InteractionResponses({ api });
   const receiver = new Receiver(context, env, { api, responses });
-  const threads = new Threads({
+  const threads = new AnswerThreads({
     ...context,
     api,
     me: () => receiver.me,
@@ -83,7 +83,7 @@ export function createDiscordAdapter(
     typing: {
       repeatMs: TYPING_REPEAT_MS,
       show: async (address) => {
-        if (isBound(address)) return;
+        if (isResponseBound(address)) return;
         const { chatId, threadId = chatId } = threads.known(address);
         return translateFailure(threadId, () => api.showTyping(threadId));
       },

@@ -3,7 +3,7 @@ import type { DiscordApi } from './api.ts';
 import { isReply } from './shown-content.ts';
 import type { WireMessage } from './wire-message.ts';
 
-interface AnsweredDeps {
+interface AnsweredMessageDeps {
   readonly api: Pick<DiscordApi, 'message'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -19,9 +19,9 @@ const FETCH_WITHIN_MS = 5_000;
  * Adds the referenced message to a reply. Discord usually sends both, but guarantees only the
  * reference. A deleted message is not requested.
  */
-export async function withAnswered(
+export async function addAnsweredMessage(
   message: WireMessage,
-  { api, log, signal }: AnsweredDeps,
+  { api, log, signal }: AnsweredMessageDeps,
 ): Promise<WireMessage> {
   const { channel_id: channelId, message_reference: reference } = message;
   const id = reference?.message_id;

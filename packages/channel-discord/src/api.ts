@@ -62,7 +62,7 @@ const CLOCK_SET_BACK = "This machine's clock was set back; the call will be repe
 
 /**
  * The calls that Parley makes, through discord.js's REST client with its rate buckets but without
- * its retries. They reject with the errors of discord.js, which `callFailureOf` interprets.
+ * its retries. They reject with the errors of discord.js, which `toCallFailure` interprets.
  */
 export class DiscordApi {
   readonly #rest: REST;
@@ -241,12 +241,12 @@ export class DiscordApi {
   }
 
   async #call<T>(request: (rest: REST) => Promise<T>): Promise<T> {
-    if (this.#wasSetBack()) forgetRates(this.#rest);
+    if (this.#wasSetBack()) clearRateLimits(this.#rest);
     try {
       return await request(this.#rest);
     } catch (thrown) {
       if (thrown instanceof RateLimitError && this.#wasSetBack()) {
-        forgetRates(this.#rest);
+        clearRateLimits(this.#rest);
         throw new ChannelError({ kind: 'transient', untried: true }, CLOCK_SET_BACK, thrown);
       }
       // discord.js drops the token after one 401 and would keep failing after the cause is fixed.
@@ -280,7 +280,7 @@ function watchClock({
  * Clears discord.js's rate limits, whose expiry is a wall-clock time. If the clock was set back by
  * an hour, a full bucket would block its channel for an hour. Discord still rejects excess calls.
  */
-function forgetRates(rest: REST): void {
+function clearRateLimits(rest: REST): void {
   rest.handlers.clear();
   rest.globalReset = -1;
   rest.globalRemaining = Math.max(1, rest.options.globalRequestsPerSecond);

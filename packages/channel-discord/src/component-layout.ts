@@ -28,24 +28,25 @@ export function layOutButtons(buttons: readonly Button[]): MessageBody[] {
   const choices = placed.filter(({ button: { style, asks }, place }) => {
     return style === undefined && asks === undefined && place < buttons.length - 1;
   });
-  if (choices.length <= BUTTONS_IN_A_ROW || choices.length > MAX_OPTIONS) return buttonRows(placed);
+  if (choices.length <= BUTTONS_IN_A_ROW || choices.length > MAX_OPTIONS)
+    return createButtonRows(placed);
   const others = placed.filter((one) => !choices.includes(one));
-  return [{ type: ROW, components: [selectOf(choices)] }, ...buttonRows(others)];
+  return [{ type: ROW, components: [createSelect(choices)] }, ...createButtonRows(others)];
 }
 
-interface PlacedButton {
+interface IndexedButton {
   readonly button: Button;
   readonly place: number;
 }
 
-function selectOf(choices: readonly PlacedButton[]): MessageBody {
+function createSelect(choices: readonly IndexedButton[]): MessageBody {
   const options = choices.map(({ button: { label, data }, place }) => {
-    return { label, value: writeButtonId(place, data) };
+    return { label, value: formatButtonId(place, data) };
   });
   return { type: SELECT, custom_id: MENU, placeholder: 'Choose one', options };
 }
 
-function buttonRows(buttons: readonly PlacedButton[]): MessageBody[] {
+function createButtonRows(buttons: readonly IndexedButton[]): MessageBody[] {
   const rows: MessageBody[] = [];
   for (let start = 0; start < buttons.length; start += BUTTONS_IN_A_ROW) {
     const row = buttons.slice(start, start + BUTTONS_IN_A_ROW);
@@ -55,7 +56,7 @@ function buttonRows(buttons: readonly PlacedButton[]): MessageBody[] {
         type: BUTTON,
         style: style === undefined ? PLAIN : STYLES[style],
         label,
-        custom_id: asks === undefined ? writeButtonId(place, data) : writeAskId(asks, data),
+        custom_id: asks === undefined ? formatButtonId(place, data) : formatAskId(asks, data),
       })),
     });
   }
@@ -66,7 +67,7 @@ function buttonRows(buttons: readonly PlacedButton[]): MessageBody[] {
  * Renders an approval request as a card: its entire text with the buttons inside the same frame.
  * Returns undefined when the part is not such a request.
  */
-export function cardOf(part: OutboundPart, base: MessageBody): MessageBody | undefined {
+export function createCard(part: OutboundPart, base: MessageBody): MessageBody | undefined {
   const { buttons = [], file, body } = part;
   const styles = buttons.map(({ style }) => style);
   if (file !== undefined || !styles.includes('success') || !styles.includes('danger'))
@@ -81,34 +82,34 @@ export function cardOf(part: OutboundPart, base: MessageBody): MessageBody | und
 }
 
 /** The body that replaces the content of a component-only message with a text without buttons. */
-export function textCard(base: MessageBody, text: string): MessageBody {
+export function createTextCard(base: MessageBody, text: string): MessageBody {
   const { content: _content, flags = 0, ...others } = base;
   const components = [{ type: TEXT, content: text }];
   return { ...others, flags: Number(flags) | COMPONENTS_V2, components };
 }
 
 /** One of the bot's messages as contained in an interaction. */
-interface ShownMessage {
+interface InteractionMessage {
   readonly flags?: number | undefined;
   readonly components?: readonly unknown[] | undefined;
 }
 
 /** Removes the buttons of a message and keeps its text, which is also a component in a card. */
-export function withoutButtons({ flags = 0, components = [] }: ShownMessage): MessageBody {
+export function removeButtons({ flags = 0, components = [] }: InteractionMessage): MessageBody {
   if ((flags & COMPONENTS_V2) === 0) return { components: [] };
-  return { flags: COMPONENTS_V2, components: withoutRows(components) };
+  return { flags: COMPONENTS_V2, components: removeRows(components) };
 }
 
 const Component = z.looseObject({ type: z.int() });
 const Children = z.object({ components: z.array(z.unknown()) });
 
-function withoutRows(components: readonly unknown[]): readonly unknown[] {
+function removeRows(components: readonly unknown[]): readonly unknown[] {
   return components.flatMap((component) => {
     const read = Component.safeParse(component);
     if (!read.success || read.data.type === ROW) return [];
     const inner = Children.safeParse(read.data);
     return inner.success
-      ? [{ ...read.data, components: withoutRows(inner.data.components) }]
+      ? [{ ...read.data, components: removeRows(inner.data.components) }]
       : [read.data];
   });
 }
@@ -116,27 +117,27 @@ function withoutRows(components: readonly unknown[]): readonly unknown[] {
 const TextDisplay = z.object({ type: z.literal(TEXT), content: z.string() });
 
 /** The visible text of a message: its content, or the text of its components. */
-export function shownText(message: {
+export function getVisibleText(message: {
   readonly content?: unknown;
   readonly components?: unknown;
 }): string {
   const { content } = message;
   const texts = typeof content === 'string' && content !== '' ? [content] : [];
-  return [...texts, ...textsIn(message.components)].join('\n');
+  return [...texts, ...listTexts(message.components)].join('\n');
 }
 
-function textsIn(components: unknown): readonly string[] {
+function listTexts(components: unknown): readonly string[] {
   if (!Array.isArray(components)) return [];
   return components.flatMap((component: unknown) => {
     const text = TextDisplay.safeParse(component);
     if (text.success) return [text.data.content];
     const inner = Children.safeParse(component);
-    return inner.success ? textsIn(inner.data.components) : [];
+    return inner.success ? listTexts(inner.data.components) : [];
   });
 }
 
 /** The form in which a person enters the text that a button asks for. */
-export function questionForm({ asks, data }: Asking): MessageBody {
+export function createQuestionForm({ asks, data }: AskRequest): MessageBody {
   const input = {
     type: TEXT_INPUT,
     custom_id: WORDS,
@@ -156,7 +157,7 @@ export function questionForm({ asks, data }: Asking): MessageBody {
  * Builds a button id. Discord refuses two buttons with the same id, so each id starts with the
  * button's index. A button id has at most 67 of the allowed 100 characters.
  */
-function writeButtonId(place: number, data: string): string {
+function formatButtonId(place: number, data: string): string {
   return `${place}:${data}`;
 }
 
@@ -164,7 +165,7 @@ function writeButtonId(place: number, data: string): string {
  * Builds the id of a button that asks for text. A field name may contain any character, so its
  * length precedes it.
  */
-function writeAskId(asks: string, data: string): string {
+function formatAskId(asks: string, data: string): string {
   return data.length + asks.length < MAX_ID - 4 ? `?${asks.length}:${asks}${data}` : `?0:${data}`;
 }
 
@@ -173,15 +174,15 @@ const MAX_ID = 100;
 const USUAL_NAME = 'Your answer';
 
 /** The field that a button asks for, and the text before its value. */
-export interface Asking {
+export interface AskRequest {
   readonly asks: string;
   readonly data: string;
 }
 
 /** What a person did with one of the bot's components. */
-export type Pressed =
+export type PressResult =
   | { readonly kind: 'wrote'; readonly text: string }
-  | ({ readonly kind: 'asks' } & Asking);
+  | ({ readonly kind: 'asks' } & AskRequest);
 
 /** The data of an interaction with a component or a form. */
 export interface PressData {
@@ -198,20 +199,20 @@ export function readPress({
   custom_id: id = '',
   values,
   components,
-}: PressData): Pressed | undefined {
-  if (id === MENU) return toWritten(readButtonId(values?.[0] ?? ''));
+}: PressData): PressResult | undefined {
+  if (id === MENU) return toWrittenResult(readButtonId(values?.[0] ?? ''));
   const [, form] = /^words:([\s\S]+)$/.exec(id) ?? [];
   if (form !== undefined) {
     const words = readFormInput(components).trim();
-    return toWritten(words === '' ? undefined : `${form} ${words}`);
+    return toWrittenResult(words === '' ? undefined : `${form} ${words}`);
   }
   const [, length, rest] = /^\?(\d{1,2}):([\s\S]+)$/.exec(id) ?? [];
-  if (length === undefined || rest === undefined) return toWritten(readButtonId(id));
+  if (length === undefined || rest === undefined) return toWrittenResult(readButtonId(id));
   const asks = rest.slice(0, Number(length)) || USUAL_NAME;
   return { kind: 'asks', asks, data: rest.slice(Number(length)) };
 }
 
-function toWritten(text: string | undefined): Pressed | undefined {
+function toWrittenResult(text: string | undefined): PressResult | undefined {
   return text === undefined ? undefined : { kind: 'wrote', text };
 }
 

@@ -15,7 +15,7 @@ import {
   Options,
   SimpleShardingStrategy,
 } from 'discord.js';
-import { afterConnectionFailure, callFailureOf, type Ending } from './failures.ts';
+import { type ConnectionEnding, decideAfterConnectionFailure, toCallFailure } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 
 /** The name, data and sequence number of an event. */
@@ -71,19 +71,21 @@ export class Connection {
       const ending = await this.#once(signal);
       if (signal.aborted) return;
       if (monotonic() - startedAt >= STABLE_AFTER_MS) failures = 0;
-      const decision = afterConnectionFailure(ending, failures, random(), clock());
+      const decision = decideAfterConnectionFailure(ending, failures, random(), clock());
       if (!(await reportAndWait(decision, this.#deps, signal))) return;
     }
   }
 
-  async #once(signal: AbortSignal): Promise<Ending> {
-    const client = newClient(this.#deps.settings);
+  async #once(signal: AbortSignal): Promise<ConnectionEnding> {
+    const client = createClient(this.#deps.settings);
     this.#client = client;
-    const { promise: ended, resolve: end } = Promise.withResolvers<Ending>();
+    const { promise: ended, resolve: end } = Promise.withResolvers<ConnectionEnding>();
     const stop = () => end({ reason: 'stopped' });
     signal.addEventListener('abort', stop, { once: true });
     this.#listen(client, end);
-    client.login(this.#deps.settings.token).catch((thrown: unknown) => end(endingOf(thrown)));
+    client
+      .login(this.#deps.settings.token)
+      .catch((thrown: unknown) => end(toConnectionEnding(thrown)));
     const ending = await ended;
     signal.removeEventListener('abort', stop);
     client.removeAllListeners();
@@ -94,9 +96,9 @@ export class Connection {
     return ending;
   }
 
-  #listen(client: Client, end: (ending: Ending) => void): void {
+  #listen(client: Client, end: (ending: ConnectionEnding) => void): void {
     const { onEvent, onSessionStart, onShardReady, onUnreadable, log } = this.#deps;
-    survivePackets(client, guarded('unreadable event', onUnreadable));
+    ignoreUnreadablePackets(client, guarded('unreadable event', onUnreadable));
     const down = new Set<number>();
     const up = (shard: number): void => {
       down.delete(shard);
@@ -151,7 +153,7 @@ const SESSION_EVENTS: ReadonlySet<string> = new Set(['READY', 'RESUMED']);
  * Confines an event that discord.js cannot parse. Without this, the error would propagate from the
  * socket's listener, where no caller handles it: the adapter would restart and delay other events.
  */
-function survivePackets(
+function ignoreUnreadablePackets(
   client: Client,
   onUnreadable: (event: GatewayEvent, thrown: unknown) => void,
 ): void {
@@ -174,7 +176,7 @@ function survivePackets(
 }
 
 /** Creates a client that caches neither people nor messages, because each event contains both. */
-function newClient({ apiRoot, messageContent, shards }: DiscordSettings): Client {
+function createClient({ apiRoot, messageContent, shards }: DiscordSettings): Client {
   return new Client({
     intents: [
       GatewayIntentBits.Guilds,
@@ -197,12 +199,12 @@ function newClient({ apiRoot, messageContent, shards }: DiscordSettings): Client
     }),
     ...(shards === 'auto' ? { shards: 'auto' as const } : { shardCount: shards }),
     rest: { api: apiRoot.replace(/\/$/, '') },
-    ws: { buildStrategy: (manager) => new EndingSharding(manager) },
+    ws: { buildStrategy: (manager) => new StoppableSharding(manager) },
   });
 }
 
-function endingOf(thrown: unknown): Ending {
-  const failure = callFailureOf(thrown);
+function toConnectionEnding(thrown: unknown): ConnectionEnding {
+  const failure = toCallFailure(thrown);
   const reason = reasonOf(thrown);
   return failure.kind === 'rate-limited'
     ? { reason, retryAfterMs: failure.retryAfterMs }
@@ -221,14 +223,14 @@ const CLOSED = 3;
  * its next attempt would continue after `destroy`, and a connection that is still being opened, or
  * whose peer is dead, would stay open for half a minute.
  */
-class EndingSharding extends SimpleShardingStrategy {
+class StoppableSharding extends SimpleShardingStrategy {
   override async destroy(...options: Parameters<SimpleShardingStrategy['destroy']>): Promise<void> {
     const shards: unknown = Reflect.get(this, 'shards');
     const all: object[] = shards instanceof Map ? [...shards.values()] : [];
     for (const shard of all)
       Reflect.defineProperty(shard, 'internalConnect', { value: () => Promise.resolve() });
     const closed = new AbortController();
-    const late = realEnv.wait(CLOSE_WITHIN_MS, closed.signal).then(() => terminate(all));
+    const late = realEnv.wait(CLOSE_WITHIN_MS, closed.signal).then(() => terminateShards(all));
     // After a close with code 1000 the next process could not resume the session.
     await super.destroy({ ...options[0], code: RESUMING });
     closed.abort();
@@ -237,7 +239,7 @@ class EndingSharding extends SimpleShardingStrategy {
 }
 
 /** Terminates the connections that are still open. No listener handles their errors anymore. */
-function terminate(shards: readonly object[]): void {
+function terminateShards(shards: readonly object[]): void {
   for (const shard of shards) {
     const connection: unknown = Reflect.get(shard, 'connection');
     if (typeof connection !== 'object' || connection === null) continue;

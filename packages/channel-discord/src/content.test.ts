@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { toInbound } from './content.ts';
-import type { Place } from './places.ts';
+import type { ChatDetails } from './places.ts';
 import { WireMessage } from './wire-message.ts';
 
 const ME = '900';
-const GROUP: Place = {
+const GROUP: ChatDetails = {
   chat: { id: '10', type: 'group', title: 'Club #general' },
   botRole: '77',
   nameOf: (kind, id) => (kind === 'role' && id === '77' ? 'Parley' : undefined),
 };
-const DIRECT: Place = { chat: { id: '11', type: 'direct' }, nameOf: () => undefined };
+const DIRECT: ChatDetails = { chat: { id: '11', type: 'direct' }, nameOf: () => undefined };
 
 const read = (fields: object, place = GROUP) => {
   const plain = {

@@ -29,7 +29,7 @@ type CallFailure =
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /** Classifies an error of discord.js. */
-export function callFailureOf(thrown: unknown): CallFailure {
+export function toCallFailure(thrown: unknown): CallFailure {
   if (thrown instanceof RateLimitError) {
     const { retryAfter, timeToReset, sublimitTimeout, global } = thrown;
     const retryAfterMs = Math.ceil(Math.max(retryAfter, timeToReset, sublimitTimeout));
@@ -73,7 +73,7 @@ const BY_CODE: ReadonlyMap<number, ChannelFailure> = new Map<number, ChannelFail
 ]);
 
 /** Converts a failed call into the error that the delivery loop handles. */
-export function discordSendError(
+export function toDiscordSendError(
   failure: CallFailure,
   channelId: string,
   cause: unknown,
@@ -99,13 +99,13 @@ export function discordSendError(
         cause,
       );
     case 'refused': {
-      const message = `${what} ${failure.reason} (${failure.status}/${failure.code}). ${refusalAdvice(failure.code)}`;
-      return new ChannelError(refusalFailure(failure), message.trim(), cause);
+      const message = `${what} ${failure.reason} (${failure.status}/${failure.code}). ${getRefusalAdvice(failure.code)}`;
+      return new ChannelError(toChannelFailure(failure), message.trim(), cause);
     }
   }
 }
 
-function refusalFailure({
+function toChannelFailure({
   status,
   code,
 }: Extract<CallFailure, { kind: 'refused' }>): ChannelFailure {
@@ -118,7 +118,7 @@ function refusalFailure({
   return status === 404 ? { kind: 'gone' } : { kind: 'refused' };
 }
 
-function refusalAdvice(code: number): string {
+function getRefusalAdvice(code: number): string {
   switch (code) {
     case 50001:
     case 50013:
@@ -141,12 +141,12 @@ export async function translateFailure<T>(channelId: string, call: () => Promise
     return await call();
   } catch (thrown) {
     if (thrown instanceof ChannelError) throw thrown;
-    throw discordSendError(callFailureOf(thrown), channelId, thrown);
+    throw toDiscordSendError(toCallFailure(thrown), channelId, thrown);
   }
 }
 
 /** Why a login failed or a connection ended. */
-export interface Ending {
+export interface ConnectionEnding {
   readonly reason: string;
   /** The gateway's close code, if known. */
   readonly closeCode?: number | undefined;
@@ -211,8 +211,8 @@ const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new
  * Gives up when a person has to act, because Discord resets the token of a bot that keeps logging
  * in.
  */
-export function afterConnectionFailure(
-  { reason, closeCode, retryAfterMs }: Ending,
+export function decideAfterConnectionFailure(
+  { reason, closeCode, retryAfterMs }: ConnectionEnding,
   failures: number,
   random: number,
   now: number,

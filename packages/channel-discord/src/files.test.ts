@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasExpired, mayFetch, readRef, writeRef } from './files.ts';
+import { formatRef, hasExpired, mayFetch, readRef } from './files.ts';
 
 const API = 'https://discord.com/api';
 const TEST_API = 'http://127.0.0.1:8082/api';
@@ -7,8 +7,8 @@ const TEST_API = 'http://127.0.0.1:8082/api';
 describe('[F10] the reference of a file', () => {
   it('is parsed back to the original value', () => {
     const whole = { url: 'https://h/a?b=c', channelId: '1', messageId: '2', fileId: '3' };
-    expect(readRef(writeRef(whole))).toEqual(whole);
-    expect(readRef(writeRef({ url: 'https://h/a' }))).toEqual({ url: 'https://h/a' });
+    expect(readRef(formatRef(whole))).toEqual(whole);
+    expect(readRef(formatRef({ url: 'https://h/a' }))).toEqual({ url: 'https://h/a' });
     expect(readRef('file:///etc/passwd')).toBeUndefined();
   });
 

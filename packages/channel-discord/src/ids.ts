@@ -22,7 +22,7 @@ function explainWrongId(written: string): string | undefined {
  * Creates the form of one kind of id. `kind` matches the characters before the digits when an id is
  * copied as a mention; `link` matches its URL, with the id as a group.
  */
-function idForm(expected: string, kind: RegExp, link: RegExp): IdForm {
+function createIdForm(expected: string, kind: RegExp, link: RegExp): IdForm {
   return {
     expected,
     howToFind: COPY,
@@ -38,7 +38,7 @@ function idForm(expected: string, kind: RegExp, link: RegExp): IdForm {
 const SITE = '^(?:https?://)?(?:(?:ptb|canary)\\.)?discord(?:app)?\\.com';
 const channelLink = new RegExp(`${SITE}/channels/(?:\\d+|@me)/(\\d+)(?:/|$)`, 'i');
 
-const group = idForm(
+const group = createIdForm(
   'the id of a channel in Discord, such as 123456789012345678',
   /^<?#(\d+)>?$/,
   channelLink,
@@ -49,13 +49,17 @@ const group = idForm(
  * their channel.
  */
 export const DISCORD_IDS: ChannelIds = {
-  person: idForm(
+  person: createIdForm(
     'a user id of Discord, such as 123456789012345678',
     /^<?@!?(\d+)>?$/,
     new RegExp(`(?:${SITE}|^discord://-)/users/(\\d+)`, 'i'),
   ),
   group,
   direct: group,
-  role: idForm('the id of a role in Discord, such as 123456789012345678', /^<?@&(\d+)>?$/, /^(?!)/),
+  role: createIdForm(
+    'the id of a role in Discord, such as 123456789012345678',
+    /^<?@&(\d+)>?$/,
+    /^(?!)/,
+  ),
   thread: group,
 };

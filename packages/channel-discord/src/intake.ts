@@ -1,15 +1,15 @@
 import type { ChannelContext, SenderFacts } from '@parley/channels';
 import { BoundedMap, type InboundMessage, type Logger, ParleyError, reasonOf } from '@parley/core';
-import { withAnswered } from './answered.ts';
+import { addAnsweredMessage } from './answered.ts';
 import type { DiscordApi } from './api.ts';
-import { noticeIn, sentAt, toInbound } from './content.ts';
-import { callFailureOf } from './failures.ts';
-import { Lanes } from './lanes.ts';
+import { findNotice, getSentTime, toInbound } from './content.ts';
+import { toCallFailure } from './failures.ts';
+import { TaskLanes } from './lanes.ts';
 import { MissedMessages } from './missed-messages.ts';
-import type { FindPlace, GuildAuthor, Place } from './places.ts';
-import { type Position, snowflakeTime } from './positions.ts';
-import type { Reacted } from './reactions.ts';
-import type { Seen } from './seen.ts';
+import type { ChatDetails, FindChatDetails, GuildAuthor } from './places.ts';
+import { getSnowflakeTime, type SessionPosition } from './positions.ts';
+import type { ReactionTask } from './reactions.ts';
+import type { SeenMessages } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { type KnownChannel, planFetches } from './what-to-fetch.ts';
 import { WireDeletion } from './wire.ts';
@@ -22,10 +22,10 @@ interface IntakeDeps
   > {
   readonly settings: Pick<DiscordSettings, 'threads' | 'history'>;
   readonly api: Pick<DiscordApi, 'message' | 'messagesAfter' | 'messagesBefore'>;
-  readonly findPlace: FindPlace;
+  readonly findPlace: FindChatDetails;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
   readonly me: () => string | undefined;
-  readonly seen: Seen;
+  readonly seen: SeenMessages;
   readonly watchContent: (message: InboundMessage) => void;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -53,7 +53,7 @@ const MAX_READING = 5;
 export class Intake {
   readonly #deps: IntakeDeps;
   readonly #log: Logger;
-  readonly #lanes = new Lanes();
+  readonly #lanes = new TaskLanes();
   readonly #stopping = new AbortController();
   /** Fetched messages that the gateway may deliver as well. */
   readonly #fetched = new Set<string>();
@@ -62,7 +62,7 @@ export class Intake {
   readonly #missed: MissedMessages;
   /** New direct chats that were read from the start of the gap. */
   readonly #covered = new BoundedMap<string, true>(MAX_COVERED);
-  readonly #slots = new Slots(MAX_READING);
+  readonly #slots = new TaskSlots(MAX_READING);
   /** Records skipped messages, one channel after the other. */
   #explaining: Promise<void> = Promise.resolve();
   /** Shards that have been ready in this process. */
@@ -82,7 +82,7 @@ export class Intake {
   }
 
   /** Handles MESSAGE_CREATE; a session resumed at `before` delivers the same message again. */
-  created(data: unknown, before?: Position): void {
+  created(data: unknown, before?: SessionPosition): void {
     const message = this.#read(data);
     if (message === undefined) {
       this.#noteUnreadable(data);
@@ -119,7 +119,7 @@ export class Intake {
     const { channel_id: channelId, id: messageId } = parsed.data;
     this.#push(channelId, async () => {
       const { chat } = await this.#deps.findPlace(channelId);
-      const event = { chatId: chat.id, messageId, at: snowflakeTime(messageId) };
+      const event = { chatId: chat.id, messageId, at: getSnowflakeTime(messageId) };
       await this.#deps.ignored(event, 'Discord sent this message in an unknown form');
     });
   }
@@ -165,7 +165,7 @@ export class Intake {
   /**
    * Handles MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE, after the messages received earlier.
    */
-  reacted(reaction: Reacted | undefined): void {
+  reacted(reaction: ReactionTask | undefined): void {
     if (reaction !== undefined) this.#push(reaction.channelId, reaction.work);
   }
 
@@ -220,7 +220,10 @@ export class Intake {
     const own = me();
     if (own === undefined) throw new Error("the bot's id is not known yet");
     const place = await findPlace(message.channel_id);
-    const whole = await withAnswered(message, { ...this.#deps, signal: this.#stopping.signal });
+    const whole = await addAnsweredMessage(message, {
+      ...this.#deps,
+      signal: this.#stopping.signal,
+    });
     return {
       inbound: toInbound(whole, place, { account, me: own, threads: settings.threads }),
       place,
@@ -243,11 +246,11 @@ export class Intake {
   }
 
   /** Records a message that Discord itself wrote. It starts no turn, but `why` can explain it. */
-  async #noteNotice(message: WireMessage, { chat }: Place): Promise<void> {
-    const what = noticeIn(message);
+  async #noteNotice(message: WireMessage, { chat }: ChatDetails): Promise<void> {
+    const what = findNotice(message);
     if (what === undefined) return;
     const { id: messageId, author } = message;
-    const event = { chatId: chat.id, messageId, senderId: author.id, at: sentAt(message) };
+    const event = { chatId: chat.id, messageId, senderId: author.id, at: getSentTime(message) };
     await this.#deps.ignored(event, `written by Discord: ${what}`);
   }
 
@@ -258,7 +261,7 @@ export class Intake {
   #earlier(
     { id, channel_id }: WireMessage,
     { chat: { threadId, type } }: InboundMessage,
-    place: Place,
+    place: ChatDetails,
   ): Pick<SenderFacts, 'earlier'> {
     const { api, account, settings, me } = this.#deps;
     const conversation = threadId ?? channel_id;
@@ -317,7 +320,7 @@ export class Intake {
         return await work();
       } catch (thrown) {
         const reason = reasonOf(thrown);
-        const failure = callFailureOf(thrown);
+        const failure = toCallFailure(thrown);
         if (failure.kind === 'refused' && (failure.status === 403 || failure.status === 404)) {
           // After other refusals the position is kept, because the permission may return, and with
           // it the messages written since then.
@@ -339,7 +342,7 @@ export class Intake {
 }
 
 /** Runs a limited number of tasks concurrently; others wait in order. */
-class Slots {
+class TaskSlots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

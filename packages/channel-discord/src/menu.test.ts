@@ -1,7 +1,7 @@
 import { createRecordingLogger } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { MenuCommand } from './api.ts';
-import { menuOf, registerMenu } from './menu.ts';
+import { createMenu, registerMenu } from './menu.ts';
 
 /** Registers commands with a fake Discord server that stores the menu. */
 async function register(commands: readonly { name: string; summary: string; isSkill?: true }[]) {
@@ -36,8 +36,8 @@ it('[F09] registers only menu items that Discord accepts, and only once', async 
 
 it('[F09] limits the menu to the 100 most frequently used commands', () => {
   const many = Array.from({ length: 120 }, (_, n) => ({ name: `c${n}`, summary: 's' }));
-  expect(menuOf(many).at(-1)?.name).toBe('c99');
-  expect(menuOf(many, new Map([['c110', 2]])).at(-1)?.name).toBe('c110');
+  expect(createMenu(many).at(-1)?.name).toBe('c99');
+  expect(createMenu(many, new Map([['c110', 2]])).at(-1)?.name).toBe('c110');
 });
 
 it('[F09] tells the owner which commands are left out of the menu', async () => {

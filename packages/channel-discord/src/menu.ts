@@ -36,7 +36,7 @@ export const ASK: CommandInfo = {
 };
 
 /** `ask` is included if people use the app from their account and no skill has that name. */
-function offeredCommands(
+function listOfferedCommands(
   commands: readonly CommandInfo[],
   userInstall: UserInstall,
 ): readonly CommandInfo[] {
@@ -48,7 +48,7 @@ function offeredCommands(
  * The commands in the format of Discord's menu, each with an optional text. Discord allows 8,000
  * characters per command; these use at most 160.
  */
-export function menuOf(
+export function createMenu(
   commands: readonly CommandInfo[],
   uses?: CommandUses,
   userInstall: UserInstall = 'portal',
@@ -78,14 +78,13 @@ export async function registerMenu(
   { api, commands: known, commandUses, userInstall = 'portal', notifyOwner, log }: RegisterDeps,
   applicationId: string,
 ): Promise<'same' | 'changed'> {
-  const commands = offeredCommands(known, userInstall);
+  const commands = listOfferedCommands(known, userInstall);
   const isFull = fitMenu(commands, DISCORD_MENU).leftOut.some(({ why }) => why === 'room');
   const uses = isFull ? await commandUses?.() : undefined;
-  const wanted = menuOf(commands, uses, userInstall);
+  const wanted = createMenu(commands, uses, userInstall);
   const current = await api.menu(applicationId);
   const isOffered = userInstall !== 'portal';
-  if (sortedCommandsJson(current, isOffered) === sortedCommandsJson(wanted, isOffered))
-    return 'same';
+  if (serializeCommands(current, isOffered) === serializeCommands(wanted, isOffered)) return 'same';
   await api.setMenu(applicationId, wanted);
   const { leftOut } = fitMenu(commands, DISCORD_MENU, uses);
   const text = leftOutText('Discord', leftOut);
@@ -104,7 +103,7 @@ export async function registerMenu(
  * The commands as JSON, for comparison; `isOffered` includes where they are offered. Discord fills
  * in these fields from the portal if they are absent.
  */
-function sortedCommandsJson(commands: readonly MenuCommand[], isOffered: boolean): string {
+function serializeCommands(commands: readonly MenuCommand[], isOffered: boolean): string {
   const lines = commands.map(({ name, description, options, integration_types, contexts }) =>
     JSON.stringify([
       name,

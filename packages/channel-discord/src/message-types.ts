@@ -60,6 +60,6 @@ const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
 };
 
 /** The kind of a type; undefined for a type that Discord introduced later. */
-export function messageKind(type: number): MessageKind | undefined {
+export function findMessageKind(type: number): MessageKind | undefined {
   return Object.hasOwn(MESSAGE_TYPES, type) ? MESSAGE_TYPES[type as MessageType] : undefined;
 }

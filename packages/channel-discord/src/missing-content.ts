@@ -1,6 +1,6 @@
 import type { ChannelContext } from '@parley/channels';
 import { type InboundMessage, reasonOf } from '@parley/core';
-import { afterConnectionFailure, NO_CONTENT } from './failures.ts';
+import { decideAfterConnectionFailure, NO_CONTENT } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 
 /**
@@ -29,7 +29,7 @@ export function createContentWatch({
     empty = text === '' && attachments === undefined ? empty + 1 : 0;
     if (empty !== EMPTY_IN_A_ROW) return;
     const ending = { reason: '', closeCode: NO_CONTENT };
-    const why = afterConnectionFailure(ending, 0, 0, 0);
+    const why = decideAfterConnectionFailure(ending, 0, 0, 0);
     const fix = why.kind === 'give-up' ? why.fix : '';
     log.warn({ fix }, 'messages arrive without their text');
     const day = new Date(clock()).toISOString().slice(0, 10);

@@ -10,23 +10,23 @@ import { Intake } from './intake.ts';
 import { admitInteraction, type InteractionDeps } from './interactions.ts';
 import { registerMenu } from './menu.ts';
 import { createContentWatch } from './missing-content.ts';
-import { createPlaces, createSenderFacts } from './places.ts';
-import { type Position, positionAfter } from './positions.ts';
-import { Reactions } from './reactions.ts';
-import type { Responses } from './responses.ts';
-import { Seen } from './seen.ts';
+import { createChatLookup, createSenderFacts } from './places.ts';
+import { advancePosition, type SessionPosition } from './positions.ts';
+import { ReactionTracker } from './reactions.ts';
+import type { InteractionResponses } from './responses.ts';
+import { SeenMessages } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
-import { knownChannels } from './what-to-fetch.ts';
+import { listKnownChannels } from './what-to-fetch.ts';
 import { Snowflake } from './wire.ts';
 import { WireMessage } from './wire-message.ts';
 
-type Context = ChannelContext<DiscordSettings>;
+type DiscordContext = ChannelContext<DiscordSettings>;
 
 const RELOAD_DELAY_MS = 1_000;
 /** The shard that receives all direct messages. */
 const FIRST_SHARD = 0;
 
-type OnEvent = (data: unknown, before?: Position) => void;
+type OnEvent = (data: unknown, before?: SessionPosition) => void;
 
 const MaybeId = Snowflake.optional().catch(undefined);
 /** The ids of any kind of event; missing ids are undefined. */
@@ -39,17 +39,17 @@ const EventIds = z
  * position.
  */
 export class Receiver {
-  readonly #context: Context;
+  readonly #context: DiscordContext;
   readonly #api: DiscordApi;
   readonly #wait: ChannelEnv['wait'];
   readonly #stopping = new AbortController();
-  readonly #seen: Seen;
+  readonly #seen: SeenMessages;
   readonly #intake: Intake;
   readonly #connection: Connection;
   readonly #events: Readonly<Record<string, OnEvent>>;
   readonly #earlier: EarlierSessions;
   /** The position of this process's session. */
-  #position: Position | undefined;
+  #position: SessionPosition | undefined;
   /**
    * Whether events of direct chats, and the stored position, are postponed until an earlier session
    * has delivered its remaining events.
@@ -71,14 +71,14 @@ export class Receiver {
   #running: Promise<void> | undefined;
 
   constructor(
-    context: Context,
+    context: DiscordContext,
     env: ChannelEnv,
-    { api, responses }: { readonly api: DiscordApi; readonly responses: Responses },
+    { api, responses }: { readonly api: DiscordApi; readonly responses: InteractionResponses },
   ) {
     this.#context = context;
     this.#api = api;
     this.#wait = env.wait;
-    this.#seen = new Seen({ ...context, later: startTimer });
+    this.#seen = new SeenMessages({ ...context, later: startTimer });
     this.#earlier = new EarlierSessions({
       ...context,
       ...env,
@@ -86,10 +86,11 @@ export class Receiver {
       seen: this.#seen,
       later: startTimer,
       onEvent: (name, data, before) => {
-        if (!this.#stopping.signal.aborted && isDirect(data)) this.#events[name]?.(data, before);
+        if (!this.#stopping.signal.aborted && isDirectMessage(data))
+          this.#events[name]?.(data, before);
       },
     });
-    const findPlace = createPlaces(() => this.#connection.client, api);
+    const findPlace = createChatLookup(() => this.#connection.client, api);
     const factsOf = createSenderFacts(() => this.#connection.client, api);
     const deps = { ...context, ...env, api, responses, findPlace, factsOf, me: () => this.me };
     const intake = new Intake({
@@ -98,7 +99,7 @@ export class Receiver {
       watchContent: createContentWatch(context),
     });
     this.#intake = intake;
-    const reactions = new Reactions(deps);
+    const reactions = new ReactionTracker(deps);
     this.#events = {
       MESSAGE_CREATE: (data, before) => intake.created(data, before),
       MESSAGE_UPDATE: (data) => intake.updated(data),
@@ -170,10 +171,10 @@ export class Receiver {
     const isFirst = shard === FIRST_SHARD;
     if (isFirst && event.t === 'READY') this.#startSession(event);
     const handle = () => this.#events[event.t]?.(event.d);
-    if (this.#isPostponing && isDirect(event.d)) this.#postponed.push(handle);
+    if (this.#isPostponing && isDirectMessage(event.d)) this.#postponed.push(handle);
     else handle();
     if (!isFirst || event.t === 'READY') return;
-    this.#position = positionAfter(event, this.#position);
+    this.#position = advancePosition(event, this.#position);
     if (!this.#isPostponing) this.#storePosition();
   }
 
@@ -183,7 +184,7 @@ export class Receiver {
    */
   #startSession(ready: GatewayEvent): void {
     const before = this.#seen.position;
-    this.#position = positionAfter(ready, this.#position ?? before);
+    this.#position = advancePosition(ready, this.#position ?? before);
     if (this.#position?.session === before?.session) return;
     this.#earlier.replace(before, this.#stopping.signal);
     this.#isPostponing = this.#earlier.arePending;
@@ -198,7 +199,7 @@ export class Receiver {
 
   #ready(shard: number, client: Client): void {
     const catchUp = () => {
-      this.#intake.catchUp(shard, knownChannels(client));
+      this.#intake.catchUp(shard, listKnownChannels(client));
       if (this.#caughtUp.add(shard).size >= client.ws.shards.size) this.#releaseStart();
     };
     if (shard === FIRST_SHARD && this.#isPostponing) void this.#awaitEarlier(catchUp);
@@ -290,7 +291,7 @@ export class Receiver {
  * Whether an event is a direct message that must be handled even if it arrives late. Missed
  * commands and buttons are too old to answer; missed messages in servers are found by channel.
  */
-function isDirect(data: unknown): boolean {
+function isDirectMessage(data: unknown): boolean {
   const message = WireMessage.safeParse(data);
   return message.success && message.data.guild_id === undefined;
 }

@@ -1,7 +1,7 @@
 import { guarded } from '@parley/channels';
 import { z } from 'zod';
 import type { StartTimer } from './connection.ts';
-import type { Position } from './positions.ts';
+import type { SessionPosition } from './positions.ts';
 
 /** A gateway frame; op 0 is an event with the name `t` and the sequence number `s`. */
 const Frame = z.object({
@@ -35,7 +35,7 @@ export type ResumeEnding =
   | 'failed';
 
 /** A resumed session. */
-export interface Resumed {
+export interface ResumedSession {
   /** Resolves once all missed events are received; stays pending if the connection ends first. */
   readonly caughtUp: Promise<'caught-up'>;
   readonly ended: Promise<ResumeEnding>;
@@ -46,7 +46,7 @@ export interface Resumed {
    */
   drained(): Promise<'drained'>;
   /** The position after the last event. */
-  position(): Position;
+  position(): SessionPosition;
   close(): void;
 }
 
@@ -60,9 +60,9 @@ export function resumeSession(
     token,
     from,
     later,
-  }: { readonly token: string; readonly from: Position; readonly later: StartTimer },
-  onEvent: (name: string, data: unknown, before: Position) => void,
-): Resumed {
+  }: { readonly token: string; readonly from: SessionPosition; readonly later: StartTimer },
+  onEvent: (name: string, data: unknown, before: SessionPosition) => void,
+): ResumedSession {
   const caughtUp = Promise.withResolvers<'caught-up'>();
   const drained = Promise.withResolvers<'drained'>();
   const beats = { sent: 0, acknowledged: 0, drains: Number.POSITIVE_INFINITY };
@@ -121,7 +121,7 @@ export function resumeSession(
   watch();
   socket.onmessage = guarded('resume', ({ data }: MessageEvent) => receive(data));
   socket.onerror = () => end('failed');
-  socket.onclose = ({ code }) => end(endingOf(code));
+  socket.onclose = ({ code }) => end(toResumeEnding(code));
   return {
     caughtUp: caughtUp.promise,
     ended: ended.promise,
@@ -135,7 +135,7 @@ export function resumeSession(
   };
 }
 
-function endingOf(closeCode: number): ResumeEnding {
+function toResumeEnding(closeCode: number): ResumeEnding {
   if (GONE_CODES.has(closeCode)) return 'gone';
   return closeCode === WRONG_TOKEN ? 'refused' : 'failed';
 }

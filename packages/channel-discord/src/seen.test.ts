@@ -2,10 +2,10 @@ import { type AdapterValues, silentLogger } from '@parley/core';
 import { createMemoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { StartTimer } from './connection.ts';
-import { Seen } from './seen.ts';
+import { SeenMessages } from './seen.ts';
 
 const seenOf = (values: Pick<AdapterValues, 'get' | 'set'>, later: StartTimer) =>
-  new Seen({ values, log: silentLogger, later });
+  new SeenMessages({ values, log: silentLogger, later });
 const never = () => () => {};
 const stored = async (values: ReturnType<typeof createMemoryValues>) =>
   (await values.get('seen', ['all'])).get('all');
@@ -32,7 +32,7 @@ it('[D01] stores a newly served channel immediately, and its progress after a de
 });
 
 const at = (session: string, seq: number) => ({ session, url: 'ws://a', me: '9', seq });
-async function nextProcess(values: ReturnType<typeof createMemoryValues>): Promise<Seen> {
+async function nextProcess(values: ReturnType<typeof createMemoryValues>): Promise<SeenMessages> {
   const next = seenOf(values, never);
   await next.load();
   return next;

@@ -2,11 +2,11 @@ import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { ChannelPages } from './channel-pages.ts';
 import type { StartTimer } from './connection.ts';
-import { isLater, laterId, Position } from './positions.ts';
+import { isLater, SessionPosition, selectLaterId } from './positions.ts';
 import { Snowflake } from './wire.ts';
 
 /** The positions up to which this account's messages are stored. */
-export interface Cursors {
+export interface MessageCursors {
   /** The message up to which everything is stored; undefined on the very first start. */
   readonly newest?: string | undefined;
   /** The newest stored message of each served channel. */
@@ -19,9 +19,9 @@ const Stored = z.object({
   channels: Channels,
   /** The number of further values that contain channels. */
   pages: z.int().nonnegative().default(0),
-  sessions: z.array(Position).optional().catch(undefined),
+  sessions: z.array(SessionPosition).optional().catch(undefined),
   /** The only session, in the form that 0.1.0 stored. */
-  session: Position.optional().catch(undefined),
+  session: SessionPosition.optional().catch(undefined),
   gap: Snowflake.optional().catch(undefined),
 });
 const KIND = 'seen';
@@ -35,7 +35,7 @@ const WRITE_MS = 5_000;
  */
 const MAX_SESSIONS = 8;
 
-interface SeenDeps {
+interface SeenMessagesDeps {
   readonly values: Pick<AdapterValues, 'get' | 'set'>;
   readonly log: Logger;
   readonly later: StartTimer;
@@ -47,8 +47,8 @@ interface SeenDeps {
  * written immediately. After a crash, positions may be slightly outdated; that is harmless, because
  * a message that is fetched twice is recognized as a duplicate.
  */
-export class Seen {
-  readonly #deps: SeenDeps;
+export class SeenMessages {
+  readonly #deps: SeenMessagesDeps;
   readonly #channels = new ChannelPages((channelId) =>
     this.#deps.log.error(
       { channelId },
@@ -56,18 +56,21 @@ export class Seen {
     ),
   );
   /** Messages in progress, each with the session position before it. */
-  readonly #inProgress = new Map<string, Position | undefined>();
+  readonly #inProgress = new Map<string, SessionPosition | undefined>();
   /** Channel reads that are not complete yet. */
-  readonly #holds = new Set<{ readonly after: string; readonly position: Position | undefined }>();
+  readonly #holds = new Set<{
+    readonly after: string;
+    readonly position: SessionPosition | undefined;
+  }>();
   /** Sessions that may have undelivered messages, oldest first; the current one is last. */
-  readonly #sessions = new Map<string, Position>();
+  readonly #sessions = new Map<string, SessionPosition>();
   #newest: string | undefined;
   #gap: string | undefined;
   #isNew = true;
   #cancelWrite: (() => void) | undefined;
   #lastWrite: Promise<void> = Promise.resolve();
 
-  constructor(deps: SeenDeps) {
+  constructor(deps: SeenMessagesDeps) {
     this.#deps = deps;
   }
 
@@ -87,7 +90,7 @@ export class Seen {
     this.#gap = gap;
     for (const one of sessions ?? (session === undefined ? [] : [session]))
       this.#sessions.set(one.session, one);
-    this.#newest = laterId(this.#newest, newest);
+    this.#newest = selectLaterId(this.#newest, newest);
     for (const [channelId, messageId] of all.flatMap(Object.entries<string>))
       this.#channels.advance(channelId, messageId);
     this.#channels.takeChanged();
@@ -107,7 +110,7 @@ export class Seen {
     await this.flush();
   }
 
-  cursors(): Cursors {
+  cursors(): MessageCursors {
     return { newest: this.#storedUpTo(), channels: this.#channels.all() };
   }
 
@@ -134,12 +137,12 @@ export class Seen {
   }
 
   /** The position of the current session; initially that of an earlier process. */
-  get position(): Position | undefined {
+  get position(): SessionPosition | undefined {
     return [...this.#sessions.values()].at(-1);
   }
 
   /** Sessions that may have undelivered messages, oldest first. */
-  get sessions(): readonly Position[] {
+  get sessions(): readonly SessionPosition[] {
     return [...this.#sessions.values()];
   }
 
@@ -149,7 +152,7 @@ export class Seen {
    * messages that this session leaves undelivered. Returns the session that had to be given up to
    * make room.
    */
-  moveTo(position: Position): Position | undefined {
+  moveTo(position: SessionPosition): SessionPosition | undefined {
     const isKnown = this.#sessions.has(position.session);
     this.#sessions.set(position.session, position);
     if (isKnown) {
@@ -191,7 +194,7 @@ export class Seen {
   async note(channelId: string, messageId: string, served: boolean): Promise<void> {
     const isKnown = this.#channels.has(channelId);
     this.#inProgress.delete(messageId);
-    this.#newest = laterId(this.#newest, messageId);
+    this.#newest = selectLaterId(this.#newest, messageId);
     if (isKnown || served) this.#channels.advance(channelId, messageId);
     if (served && !isKnown) await this.flush();
     else this.#writeLater();
@@ -250,7 +253,7 @@ export class Seen {
    * The sessions, each at its oldest message in progress. An ended session stays until its messages
    * are stored.
    */
-  #storedSessions(): readonly Position[] {
+  #storedSessions(): readonly SessionPosition[] {
     const stored = new Map(this.#sessions);
     const held = [...this.#holds].map(({ position }) => position);
     for (const before of [...held, ...this.#inProgress.values()].reverse())

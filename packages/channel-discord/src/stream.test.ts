@@ -1,7 +1,7 @@
 import { type OutboundPart, silentLogger } from '@parley/core';
 import { createMemoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
-import { nonceOf, Streams } from './stream.ts';
+import { AnswerStreams, deriveNonce } from './stream.ts';
 
 const ADDRESS = { chatId: '1' };
 const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
@@ -34,7 +34,7 @@ function streams(values = createMemoryValues()) {
     waiting.push(work);
     return () => void waiting.splice(waiting.indexOf(work), 1);
   };
-  const all = new Streams({ api, values, linkPreviews: false, log: silentLogger, later });
+  const all = new AnswerStreams({ api, values, linkPreviews: false, log: silentLogger, later });
   return { all, removed, waiting, values };
 }
 
@@ -99,7 +99,7 @@ it('finds no message for a part without a turn or without streamed text', async 
 });
 
 it('[D04] uses the same short nonce for the same position', () => {
-  expect(nonceOf('t', 1)).toBe(nonceOf('t', 1));
-  expect(new Set([nonceOf('t', 1), nonceOf('t', 2), nonceOf('u', 1)]).size).toBe(3);
-  expect(nonceOf('turn', 12)).toHaveLength(22);
+  expect(deriveNonce('t', 1)).toBe(deriveNonce('t', 1));
+  expect(new Set([deriveNonce('t', 1), deriveNonce('t', 2), deriveNonce('u', 1)]).size).toBe(3);
+  expect(deriveNonce('turn', 12)).toHaveLength(22);
 });

@@ -4,11 +4,11 @@ import { type AdapterValues, type Logger, type OutboundPart, reasonOf } from '@p
 import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
 import type { StartTimer } from './connection.ts';
-import { callFailureOf } from './failures.ts';
-import { contentBody, originBody } from './format.ts';
+import { toCallFailure } from './failures.ts';
+import { createContentBody, createOriginBody } from './format.ts';
 
 /** The streamed message for a finished part, or the nonce of one that may exist. */
-export interface Streamed {
+export interface StreamedMessage {
   readonly messageId?: string;
   /** The trimmed text; absent when an earlier process wrote it. */
   readonly text?: string;
@@ -24,17 +24,17 @@ interface StreamDeps {
 }
 
 /** A message of an unfinished answer. */
-interface Shown {
+interface UnfinishedMessage {
   /** Undefined while it is unknown whether Discord received it. */
   messageId: string | undefined;
   /** The trimmed text; undefined when an earlier process wrote it. */
   text: string | undefined;
 }
 
-interface Turn {
+interface StreamedTurn {
   readonly turnId: string;
   channelId: string;
-  readonly shown: Shown[];
+  readonly shown: UnfinishedMessage[];
   /** Positions whose messages are deleted. */
   readonly gone: Set<number>;
   /**
@@ -74,9 +74,9 @@ const MAX_TURNS = 500;
  * Shows unfinished answers as messages that are edited. Each message id is stored before and after
  * each request, so that finished parts replace the messages even after a crash between the two.
  */
-export class Streams {
+export class AnswerStreams {
   readonly #deps: StreamDeps;
-  readonly #turns = new Map<string, Turn>();
+  readonly #turns = new Map<string, StreamedTurn>();
   /** Functions that cancel the removal of a turn's record, by turn. */
   readonly #timers = new Map<string, () => void>();
   readonly #closing = new AbortController();
@@ -92,12 +92,12 @@ export class Streams {
       await this.#exclusively(turn, () => this.#show(turn, address, answer));
     } catch (thrown) {
       // A retry every second would be refused again, and Discord counts refusals.
-      if (callFailureOf(thrown).kind === 'refused') turn.isFinal = true;
+      if (toCallFailure(thrown).kind === 'refused') turn.isFinal = true;
       throw thrown;
     }
   }
 
-  async #show(turn: Turn, address: ChatAddress, answer: GrowingAnswer): Promise<void> {
+  async #show(turn: StreamedTurn, address: ChatAddress, answer: GrowingAnswer): Promise<void> {
     if (this.#isOver(turn)) return;
     const texts = (await answer.show()).map(({ text }) => text);
     const [first = ''] = texts;
@@ -114,7 +114,7 @@ export class Streams {
     }
   }
 
-  #isOver({ isFinal }: Turn): boolean {
+  #isOver({ isFinal }: StreamedTurn): boolean {
     return isFinal || this.#closing.signal.aborted;
   }
 
@@ -123,13 +123,13 @@ export class Streams {
    * replace. After the last part, all messages beyond it are deleted before the outbox records the
    * part as sent, so that a crash leaves no messages of an earlier run of the turn.
    */
-  async claim<T>(part: OutboundPart, send: (streamed: Streamed) => Promise<T>): Promise<T> {
+  async claim<T>(part: OutboundPart, send: (streamed: StreamedMessage) => Promise<T>): Promise<T> {
     const { turnId, index, isLast, route } = part;
     if (turnId === null || index === null) return send({});
     const turn = this.#turn(turnId, route.threadId ?? route.chatId);
     turn.isFinal = true;
     return this.#exclusively(turn, async () => {
-      const result = await send(streamedOf(turnId, index, turn.shown[index]));
+      const result = await send(toStreamedMessage(turnId, index, turn.shown[index]));
       if (isLast === true) await this.#tidy(turn, index + 1);
       return result;
     });
@@ -154,11 +154,11 @@ export class Streams {
     for (const cancel of this.#timers.values()) cancel();
   }
 
-  #turn(turnId: string, channelId: string): Turn {
+  #turn(turnId: string, channelId: string): StreamedTurn {
     const known = this.#turns.get(turnId);
     if (known !== undefined) return known;
     if (this.#turns.size >= MAX_TURNS) this.#makeRoom();
-    const turn: Turn = {
+    const turn: StreamedTurn = {
       turnId,
       channelId,
       shown: [],
@@ -184,7 +184,7 @@ export class Streams {
   }
 
   /** Runs a task after all earlier tasks of the turn have succeeded or failed. */
-  #exclusively<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+  #exclusively<T>(turn: StreamedTurn, work: () => Promise<T>): Promise<T> {
     const run = async (): Promise<T> => {
       await this.#load(turn);
       return work();
@@ -195,7 +195,7 @@ export class Streams {
     return result;
   }
 
-  async #load(turn: Turn): Promise<void> {
+  async #load(turn: StreamedTurn): Promise<void> {
     if (turn.loaded) return;
     const text = (await this.#deps.values.get(KIND, [turn.turnId])).get(turn.turnId) ?? '[]';
     const ids = Stored.parse(JSON.parse(text));
@@ -203,13 +203,18 @@ export class Streams {
     turn.loaded = true;
   }
 
-  async #create(turn: Turn, place: number, text: string, address: ChatAddress): Promise<void> {
-    const shown: Shown = { messageId: undefined, text: undefined };
+  async #create(
+    turn: StreamedTurn,
+    place: number,
+    text: string,
+    address: ChatAddress,
+  ): Promise<void> {
+    const shown: UnfinishedMessage = { messageId: undefined, text: undefined };
     turn.shown[place] = shown;
     await this.#save(turn);
-    const body = contentBody(text, {}, this.#deps.linkPreviews);
+    const body = createContentBody(text, {}, this.#deps.linkPreviews);
     const replyTo = place === 0 ? address.replyToMessageId : undefined;
-    const origin = originBody(nonceOf(turn.turnId, place), replyTo);
+    const origin = createOriginBody(deriveNonce(turn.turnId, place), replyTo);
     const { signal } = this.#closing;
     const sent = await this.#deps.api.create(turn.channelId, { ...body, ...origin }, { signal });
     shown.messageId = sent.id;
@@ -218,19 +223,24 @@ export class Streams {
     await this.#save(turn);
   }
 
-  async #edit(channelId: string, shown: Shown, messageId: string, text: string): Promise<void> {
-    const body = contentBody(text, {}, this.#deps.linkPreviews);
+  async #edit(
+    channelId: string,
+    shown: UnfinishedMessage,
+    messageId: string,
+    text: string,
+  ): Promise<void> {
+    const body = createContentBody(text, {}, this.#deps.linkPreviews);
     await this.#deps.api.change(channelId, messageId, body, { signal: this.#closing.signal });
     shown.text = text.trim();
   }
 
-  async #save({ turnId, shown }: Turn): Promise<void> {
+  async #save({ turnId, shown }: StreamedTurn): Promise<void> {
     const value = JSON.stringify(shown.map(({ messageId }) => messageId ?? null));
     await this.#deps.values.set([{ kind: KIND, id: turnId, value }]);
   }
 
   /** Deletes the messages from a position on, and then the record. */
-  async #tidy(turn: Turn, from: number): Promise<void> {
+  async #tidy(turn: StreamedTurn, from: number): Promise<void> {
     for (const [place, { messageId }] of turn.shown.entries()) {
       if (place < from || turn.gone.has(place)) continue;
       turn.gone.add(place);
@@ -248,16 +258,16 @@ export class Streams {
   }
 
   /** Finds a message that may exist: Discord returns the one with its nonce, or creates one. */
-  async #find({ turnId, channelId }: Turn, place: number): Promise<string> {
+  async #find({ turnId, channelId }: StreamedTurn, place: number): Promise<string> {
     const body = {
       content: PLACEHOLDER,
       flags: SILENT,
-      ...originBody(nonceOf(turnId, place), undefined),
+      ...createOriginBody(deriveNonce(turnId, place), undefined),
     };
     return (await this.#deps.api.create(channelId, body)).id;
   }
 
-  async #forget(turn: Turn): Promise<void> {
+  async #forget(turn: StreamedTurn): Promise<void> {
     const { turnId, shown } = turn;
     this.#timers.delete(turnId);
     if (this.#turns.get(turnId) === turn) this.#turns.delete(turnId);
@@ -272,13 +282,17 @@ export class Streams {
 }
 
 /** The nonce of a message, which depends only on position and turn; 22 of at most 25 characters. */
-export function nonceOf(turnId: string, place: number): string {
+export function deriveNonce(turnId: string, place: number): string {
   return createHash('sha256').update(`${turnId} ${place}`).digest('base64url').slice(0, 22);
 }
 
-function streamedOf(turnId: string, place: number, shown: Shown | undefined): Streamed {
+function toStreamedMessage(
+  turnId: string,
+  place: number,
+  shown: UnfinishedMessage | undefined,
+): StreamedMessage {
   if (shown === undefined) return {};
   const { messageId, text } = shown;
-  if (messageId === undefined) return { nonce: nonceOf(turnId, place) };
+  if (messageId === undefined) return { nonce: deriveNonce(turnId, place) };
   return { messageId, ...(text !== undefined && { text }) };
 }

@@ -7,8 +7,8 @@ import {
   toLiteralMarkdown,
 } from '@parley/core';
 import type { DiscordApi } from './api.ts';
-import { threadName } from './content.ts';
-import { callFailureOf } from './failures.ts';
+import { createThreadName } from './content.ts';
+import { toCallFailure } from './failures.ts';
 import { isThread } from './places.ts';
 
 /** The location that a message is sent to. */
@@ -38,7 +38,7 @@ const READ_WITHIN_MS = 10_000;
  * A forum post also has the id of its first message. A forum post already exists as a thread, and
  * the forum itself accepts no messages.
  */
-export class Threads {
+export class AnswerThreads {
   readonly #deps: ThreadsDeps;
   /** The location of the answer for each thread, once known. */
   readonly #opened = new BoundedMap<string, 'thread' | 'channel'>(MAX_THREADS);
@@ -83,10 +83,10 @@ export class Threads {
     try {
       const signal = AbortSignal.timeout(READ_WITHIN_MS);
       const message = await api.message(channelId, messageId, signal);
-      await api.startThread(channelId, messageId, threadName(message, me()));
+      await api.startThread(channelId, messageId, createThreadName(message, me()));
       return 'thread';
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       if (failure.kind !== 'refused') throw thrown;
       if (failure.code === STARTED_ALREADY || (await this.#exists(messageId))) return 'thread';
       this.#deps.log.warn({ channelId, reason: failure.reason }, 'no thread could be started');
@@ -100,7 +100,7 @@ export class Threads {
     try {
       return isThread((await this.#deps.api.channel(threadId)).type);
     } catch (thrown) {
-      if (callFailureOf(thrown).kind !== 'refused') throw thrown;
+      if (toCallFailure(thrown).kind !== 'refused') throw thrown;
       return false;
     }
   }

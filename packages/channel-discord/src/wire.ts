@@ -8,7 +8,7 @@ export const Snowflake = z.string().regex(/^\d{1,20}$/);
 export const text = z.string().catch('');
 
 /** A field that may be absent; a malformed one is dropped without affecting the rest. */
-export function field<Type extends z.ZodType>(type: Type) {
+export function toLenientField<Type extends z.ZodType>(type: Type) {
   return type.optional().catch(undefined);
 }
 
@@ -24,7 +24,7 @@ export const kindNumber = z
   .catch(0);
 
 /** A list without its malformed items. */
-export function validItems<Type extends z.ZodType>(type: Type) {
+export function toLenientList<Type extends z.ZodType>(type: Type) {
   return z
     .array(z.unknown())
     .catch([])
@@ -43,20 +43,20 @@ const received = <Shape extends z.ZodRawShape>(shape: Shape) =>
 export const WireUser = z.object({
   id: Snowflake,
   username: z.string().catch('unknown'),
-  global_name: field(z.string()),
-  bot: field(z.boolean()),
+  global_name: toLenientField(z.string()),
+  bot: toLenientField(z.boolean()),
   /** Whether the account is Discord itself. */
-  system: field(z.boolean()),
+  system: toLenientField(z.boolean()),
 });
 export type WireUser = z.infer<typeof WireUser>;
 
 export const WireMember = z.object({
-  nick: field(z.string()),
-  roles: field(validItems(Snowflake)),
+  nick: toLenientField(z.string()),
+  roles: toLenientField(toLenientList(Snowflake)),
   /**
    * The member's permissions in this channel, in decimal; present only with commands and buttons.
    */
-  permissions: field(z.string().regex(/^\d+$/)),
+  permissions: toLenientField(z.string().regex(/^\d+$/)),
 });
 export type WireMember = z.infer<typeof WireMember>;
 
@@ -76,8 +76,8 @@ export const WireReaction = received({
   channel_id: Snowflake,
   message_id: Snowflake,
   guild_id: Snowflake.optional(),
-  member: field(WireMember.extend({ user: field(WireUser) })),
-  emoji: z.object({ id: field(Snowflake), name: field(z.string()) }).catch({}),
+  member: toLenientField(WireMember.extend({ user: toLenientField(WireUser) })),
+  emoji: z.object({ id: toLenientField(Snowflake), name: toLenientField(z.string()) }).catch({}),
 });
 export type WireReaction = z.infer<typeof WireReaction>;
 
@@ -85,8 +85,10 @@ export type WireReaction = z.infer<typeof WireReaction>;
 export const WireClearedReactions = received({
   channel_id: Snowflake,
   message_id: Snowflake,
-  guild_id: field(Snowflake),
-  emoji: field(z.object({ id: field(Snowflake), name: field(z.string()) })),
+  guild_id: toLenientField(Snowflake),
+  emoji: toLenientField(
+    z.object({ id: toLenientField(Snowflake), name: toLenientField(z.string()) }),
+  ),
 });
 export type WireClearedReactions = z.infer<typeof WireClearedReactions>;
 

@@ -17,7 +17,7 @@ const MAX_CACHED = 1_000;
  * Checks whether the sender of a message is an administrator of its group. Telegram is asked at
  * most once a minute per person, and only when a command needs the answer.
  */
-export function createAdministrators(
+export function createAdministratorLookup(
   api: Pick<TelegramApi, 'call'>,
   monotonic: Monotonic,
 ): (message: InboundMessage) => SenderFacts {

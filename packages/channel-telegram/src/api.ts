@@ -5,7 +5,7 @@ import { toMessageId } from './ephemeral.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
 /**
- * The connection to the Bot API. Its methods reject in the same way as `MakeCall`; `callFailureOf`
+ * The connection to the Bot API. Its methods reject in the same way as `MakeCall`; `toCallFailure`
  * interprets the error.
  */
 export interface TelegramApi {

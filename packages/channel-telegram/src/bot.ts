@@ -14,7 +14,7 @@ export interface Bot {
 }
 
 /** An update being processed by the bot. Telegraf's context has these fields. */
-interface Arrival {
+interface IncomingUpdate {
   readonly update: { readonly update_id: number };
   readonly botInfo: BotIdentity;
 }
@@ -23,7 +23,7 @@ interface Arrival {
  * Reads an update; resolves once its content is stored or does not need to be, and rejects
  * otherwise (D01).
  */
-export type UpdateReader = (content: unknown, arrival: Arrival) => Promise<void>;
+export type UpdateReader = (content: unknown, arrival: IncomingUpdate) => Promise<void>;
 
 /**
  * The readers that the bot passes updates to; `registerHandlers` maps each kind of update to one.

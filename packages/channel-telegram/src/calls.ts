@@ -9,8 +9,8 @@ import { pipeline } from 'node:stream/promises';
 import { urlToHttpOptions } from 'node:url';
 import { parseJson } from '@parley/channels';
 import { z } from 'zod';
-import { ApiError, Unsent } from './failures.ts';
-import { lenient } from './lenient.ts';
+import { ApiError, UnsentError } from './failures.ts';
+import { toLenientField } from './lenient.ts';
 import type { TelegramSettings } from './settings.ts';
 
 /** Time limits of one call, and callbacks for its progress. */
@@ -73,7 +73,7 @@ export function createCaller(
     } catch (thrown) {
       // Destroying the request also ends an upload that was refused before it was complete.
       call.destroy();
-      throw watched.isReady ? thrown : new Unsent(thrown);
+      throw watched.isReady ? thrown : new UnsentError(thrown);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
@@ -128,7 +128,7 @@ function watchConnection(
 async function* encodeForm(payload: object, boundary: string): AsyncGenerator<string | Uint8Array> {
   for (const [name, value] of Object.entries(payload)) {
     if (value === undefined) continue;
-    const filename = isFile(value) ? `; filename="${headerSafe(value.name)}"` : '';
+    const filename = isFile(value) ? `; filename="${sanitizeHeaderValue(value.name)}"` : '';
     yield `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${filename}\r\n\r\n`;
     if (isFile(value)) yield* value.stream();
     else yield typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -142,7 +142,7 @@ function isFile(value: unknown): value is File {
 }
 
 /** Servers interpret an escaped quote or line break differently, so neither is sent. */
-function headerSafe(name: string): string {
+function sanitizeHeaderValue(name: string): string {
   return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
 }
 
@@ -152,10 +152,10 @@ const Answer = z.discriminatedUnion('ok', [
     ok: z.literal(false),
     error_code: z.int(),
     description: z.string().catch(''),
-    parameters: lenient(
+    parameters: toLenientField(
       z.object({
-        retry_after: lenient(z.number().nonnegative()),
-        migrate_to_chat_id: lenient(z.int()),
+        retry_after: toLenientField(z.number().nonnegative()),
+        migrate_to_chat_id: toLenientField(z.int()),
       }),
     ),
   }),

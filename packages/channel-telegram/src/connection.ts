@@ -13,8 +13,8 @@ import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import type { Bot } from './bot.ts';
-import { afterConnectionFailure, callFailureOf } from './failures.ts';
-import { admitBatch, createLanes, laneOf } from './lanes.ts';
+import { decideAfterConnectionFailure, toCallFailure } from './failures.ts';
+import { admitBatch, createLanes, getUpdateLane } from './lanes.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
@@ -28,13 +28,13 @@ interface UpdatesDeps
 }
 
 /** A failure whose message is suitable for people. */
-class Interrupted extends Error {}
+class InterruptionError extends Error {}
 
 /**
  * Repeats the step of a delivery method until the signal is aborted or Telegram refuses the token,
  * pausing after failures. The step receives whether the previous one succeeded. Never rejects.
  */
-async function keepConnected(
+async function maintainConnection(
   deps: UpdatesDeps,
   step: (isConnected: boolean) => Promise<void>,
   signal: AbortSignal,
@@ -48,7 +48,7 @@ async function keepConnected(
       isConnected = true;
       failures = 0;
     } catch (thrown) {
-      if (!signal.aborted) going = await recover(deps, thrown, failures, signal);
+      if (!signal.aborted) going = await recoverConnection(deps, thrown, failures, signal);
       isConnected = false;
       failures += 1;
     }
@@ -56,7 +56,7 @@ async function keepConnected(
 }
 
 /** Pauses after the n-th failure in a row (from 0). Returns whether the loop should continue. */
-async function recover(
+async function recoverConnection(
   deps: UpdatesDeps,
   thrown: unknown,
   failures: number,
@@ -67,15 +67,15 @@ async function recover(
     const afterMs = reconnectBackoff(failures, random());
     return reportAndWait({ kind: 'retry', afterMs, reason }, deps, signal);
   };
-  if (thrown instanceof Interrupted) return retry(thrown.message);
-  const decision = afterConnectionFailure(callFailureOf(thrown), failures, random());
+  if (thrown instanceof InterruptionError) return retry(thrown.message);
+  const decision = decideAfterConnectionFailure(toCallFailure(thrown), failures, random());
   if (decision.kind !== 'drop-webhook') return reportAndWait(decision, deps, signal);
   log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
   try {
     await (await api.telegram()).deleteWebhook();
     return true;
   } catch (error) {
-    return retry(`the webhook cannot be removed: ${callFailureOf(error).reason}`);
+    return retry(`the webhook cannot be removed: ${toCallFailure(error).reason}`);
   }
 }
 
@@ -100,14 +100,16 @@ export async function pollUpdates(deps: UpdatesDeps, signal: AbortSignal): Promi
       me ?? api.getMe(signal),
     ]);
     me = self;
-    const result = await admitBatch(updates, offset, laneOf, (update) => admit(update, self));
+    const result = await admitBatch(updates, offset, getUpdateLane, (update) =>
+      admit(update, self),
+    );
     offset = result.offset;
     if ('failure' in result)
-      throw new Interrupted(`messages cannot be stored: ${reasonOf(result.failure)}`);
+      throw new InterruptionError(`messages cannot be stored: ${reasonOf(result.failure)}`);
     if (!isConnected) report({ kind: 'connected', as: `@${self.username}` });
     connected(self);
   };
-  await keepConnected(deps, step, signal);
+  await maintainConnection(deps, step, signal);
 }
 
 interface WebhookDeps extends UpdatesDeps {
@@ -155,7 +157,7 @@ export class Webhook implements HttpCapability {
       await this.#hold(signal);
       await this.#deps.wait(WATCH_MS, signal);
     };
-    await keepConnected(this.#deps, step, signal);
+    await maintainConnection(this.#deps, step, signal);
     // Nothing is admitted from here on. Telegram delivers later updates again after the next start.
     this.#me = undefined;
     await Promise.all(this.#underWay);
@@ -163,21 +165,21 @@ export class Webhook implements HttpCapability {
 
   /** Handles one webhook call from Telegram. */
   async fetch(request: Request, door?: SecretDoor): Promise<Response> {
-    if (request.method !== 'POST') return emptyResponse(405, { allow: 'POST' });
+    if (request.method !== 'POST') return createEmptyResponse(405, { allow: 'POST' });
     const given = request.headers.get('x-telegram-bot-api-secret-token');
-    if (given === null) return emptyResponse(401);
+    if (given === null) return createEmptyResponse(401);
     if (!sameSecret(given, this.#deps.webhook.secret)) {
       const waitSeconds = door?.refuseWrong() ?? 0;
       return waitSeconds === 0
-        ? emptyResponse(401)
-        : emptyResponse(429, { 'retry-after': String(waitSeconds) });
+        ? createEmptyResponse(401)
+        : createEmptyResponse(429, { 'retry-after': String(waitSeconds) });
     }
     const me = this.#me;
-    if (me === undefined) return emptyResponse(503);
+    if (me === undefined) return createEmptyResponse(503);
     const body = await readBody(request, MAX_BODY_BYTES);
     const update = WireUpdate.safeParse(body.kind === 'text' ? parseJson(body.text) : undefined);
-    if (!update.success) return emptyResponse(400);
-    const admitting = this.#inLanes(laneOf(update.data), () => this.#admit(update.data, me));
+    if (!update.success) return createEmptyResponse(400);
+    const admitting = this.#inLanes(getUpdateLane(update.data), () => this.#admit(update.data, me));
     this.#underWay.add(admitting);
     return admitting.finally(() => this.#underWay.delete(admitting));
   }
@@ -186,11 +188,11 @@ export class Webhook implements HttpCapability {
     const { log, admit } = this.#deps;
     try {
       await admit(update, me);
-      return emptyResponse(200);
+      return createEmptyResponse(200);
     } catch (error) {
       const facts = { update: update.update_id, reason: reasonOf(error) };
       log.error(facts, 'a message could not be stored; Telegram will deliver it again');
-      return emptyResponse(500);
+      return createEmptyResponse(500);
     }
   }
 
@@ -220,6 +222,9 @@ export class Webhook implements HttpCapability {
   }
 }
 
-function emptyResponse(status: number, headers: Readonly<Record<string, string>> = {}): Response {
+function createEmptyResponse(
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   return new Response(null, { status, headers });
 }

@@ -11,13 +11,13 @@ import {
 } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { isAlone } from './ephemeral.ts';
-import { type CallFailure, callFailureOf, repeatableErrorOf } from './failures.ts';
-import { lookFor, numberSequence } from './find-sent.ts';
-import { messageNumber, replyTo } from './format.ts';
+import { hasSoleRecipient } from './ephemeral.ts';
+import { type CallFailure, toCallFailure, toRepeatableError } from './failures.ts';
+import { findFirstOwnMessage, getNumberSequence } from './find-sent.ts';
+import { parseMessageNumber, toReplyParameters } from './format.ts';
 import { createLanes } from './lanes.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { placeFields } from './places.ts';
+import { toRequestFields } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
 import type { WireMessage } from './wire.ts';
 
@@ -33,7 +33,7 @@ const Stored = z.object({
 });
 
 /** A message that shows a growing answer. */
-interface Growing extends z.infer<typeof Stored> {
+interface GrowingMessage extends z.infer<typeof Stored> {
   number: number | null;
   /** The text of the message in HTML; absent when an earlier process wrote it. */
   text?: string;
@@ -42,7 +42,7 @@ interface Growing extends z.infer<typeof Stored> {
 }
 
 /** The grown message that becomes a part of the finished answer. */
-export interface Grown {
+export interface GrownMessage {
   readonly number: number;
   readonly text?: string | undefined;
 }
@@ -93,7 +93,7 @@ const [KIND, ID] = ['growing', 'all'];
 export class GrowingMessages {
   readonly #deps: GrowingDeps;
   /** Growing messages by turn. */
-  readonly #messages = new Map<string, Growing>();
+  readonly #messages = new Map<string, GrowingMessage>();
   readonly #inLanes = createLanes();
   /** Turns that must no longer show unfinished text. */
   readonly #over = new BoundedMap<string, true>(REMEMBERED);
@@ -116,16 +116,16 @@ export class GrowingMessages {
   seen({ chat, message_id }: Pick<WireMessage, 'chat' | 'message_id'>): void {
     // A message visible to only one person has the number 0.
     if (chat.type !== 'channel' && message_id > 0)
-      this.#note(numberSequence(String(chat.id)), message_id);
+      this.#note(getNumberSequence(String(chat.id)), message_id);
   }
 
   /** Records a message that the bot has sent. */
   sent(chatId: string, platformMessageId: string): void {
-    const number = messageNumber(platformMessageId);
+    const number = parseMessageNumber(platformMessageId);
     if (number === undefined) return;
     const now = this.#deps.moved.now(chatId);
     this.#sent.set(`${now} ${number}`, true);
-    if (this.#latest.has(numberSequence(now))) this.#note(numberSequence(now), number);
+    if (this.#latest.has(getNumberSequence(now))) this.#note(getNumberSequence(now), number);
   }
 
   #note(row: string, number: number): void {
@@ -137,8 +137,8 @@ export class GrowingMessages {
     const { chatId } = address;
     const { settings, moved } = this.#deps;
     // A growing message would be visible to everyone.
-    if (isAlone(address)) return null;
-    const isKnown = this.#latest.has(numberSequence(moved.now(chatId)));
+    if (hasSoleRecipient(address)) return null;
+    const isKnown = this.#latest.has(getNumberSequence(moved.now(chatId)));
     const mayGrow = settings.growInGroups && isKnown && !this.#isSpared(chatId);
     if (!mayGrow || length < MIN_CHARACTERS || length > FULL) return null;
     return { minIntervalMs: EDIT_INTERVAL_MS + length, firstAfterMs: FIRST_AFTER_MS };
@@ -180,9 +180,9 @@ export class GrowingMessages {
   async #begin(address: ChatAddress, turnId: string, text: string): Promise<void> {
     const { api, moved, clock } = this.#deps;
     const chatId = moved.now(address.chatId);
-    const after = this.#latest.get(numberSequence(chatId));
+    const after = this.#latest.get(getNumberSequence(chatId));
     if (after === undefined) return;
-    const growing: Growing = { turnId, chatId, after, number: null, at: clock() };
+    const growing: GrowingMessage = { turnId, chatId, after, number: null, at: clock() };
     this.#messages.set(turnId, growing);
     await this.#save().catch((error: unknown) => {
       this.#messages.delete(turnId);
@@ -190,14 +190,14 @@ export class GrowingMessages {
     });
     const { replyToMessageId: id } = address;
     const quoted = id !== undefined && moved.isThere(address.chatId, id) ? id : undefined;
-    const place = { ...placeFields(address.threadId), ...replyTo(quoted) };
+    const place = { ...toRequestFields(address.threadId), ...toReplyParameters(quoted) };
     try {
       const payload = { chat_id: chatId, ...place, ...this.#content(text) };
       growing.number = Number(await api.send('sendMessage', payload, this.#limit()));
       growing.text = text;
-      this.#note(numberSequence(chatId), growing.number);
+      this.#note(getNumberSequence(chatId), growing.number);
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       // If the message may have arrived, it is searched for when the answer is finished.
       if (failure.kind !== 'unknown') this.#messages.delete(turnId);
       this.#end(turnId, address.chatId, failure);
@@ -205,14 +205,19 @@ export class GrowingMessages {
     await this.#save();
   }
 
-  async #edit(growing: Growing, number: number, text: string, chatId: string): Promise<void> {
+  async #edit(
+    growing: GrowingMessage,
+    number: number,
+    text: string,
+    chatId: string,
+  ): Promise<void> {
     const { api, stopping, log } = this.#deps;
     const payload = { chat_id: growing.chatId, message_id: number, ...this.#content(text) };
     try {
       await api.call('editMessageText', payload, stopping);
       growing.text = text;
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       if (failure.kind === 'refused') return this.#end(growing.turnId, chatId, failure);
       // The message may contain the earlier or the later text, and the next edit replaces both.
       delete growing.text;
@@ -251,7 +256,7 @@ export class GrowingMessages {
   async claim<T>(
     part: OutboundPart,
     signal: AbortSignal,
-    send: (grown: Grown | undefined) => Promise<T>,
+    send: (grown: GrownMessage | undefined) => Promise<T>,
   ): Promise<T> {
     const { turnId, index, route } = part;
     const isGroup = route.chatId.startsWith('-');
@@ -272,7 +277,11 @@ export class GrowingMessages {
   /**
    * Finds the message of a turn; one that may have arrived is searched for. Throws a ChannelError.
    */
-  async #found(turnId: string, chatId: string, signal: AbortSignal): Promise<Grown | undefined> {
+  async #found(
+    turnId: string,
+    chatId: string,
+    signal: AbortSignal,
+  ): Promise<GrownMessage | undefined> {
     const { api, moved } = this.#deps;
     const growing = this.#messages.get(turnId);
     // A message written before its group became a supergroup stays in the group.
@@ -283,9 +292,9 @@ export class GrowingMessages {
     const isOther = (each: number) =>
       this.isGrowing(chatId, each) || this.#sent.has(`${growing.chatId} ${each}`);
     try {
-      growing.number = (await lookFor(api, { ...search, isOther }, signal)) ?? null;
+      growing.number = (await findFirstOwnMessage(api, { ...search, isOther }, signal)) ?? null;
     } catch (thrown) {
-      throw repeatableErrorOf(callFailureOf(thrown), `Telegram chat ${chatId}`, thrown);
+      throw toRepeatableError(toCallFailure(thrown), `Telegram chat ${chatId}`, thrown);
     }
     if (growing.number === null) this.#messages.delete(turnId);
     await this.#save();

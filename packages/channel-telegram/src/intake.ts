@@ -8,11 +8,11 @@ import {
   toLiteralMarkdown,
 } from '@parley/core';
 import { z } from 'zod';
-import { createAdministrators } from './administrators.ts';
+import { createAdministratorLookup } from './administrators.ts';
 import type { TelegramApi } from './api.ts';
 import type { Intake, UpdateReader } from './bot.ts';
-import { lostFields } from './lenient.ts';
-import { unreadUpdateReason } from './message-fields.ts';
+import { listLostFields } from './lenient.ts';
+import { getUnreadUpdateReason } from './message-fields.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { admitPress } from './presses.ts';
 import { createReactionReader } from './reactions.ts';
@@ -57,7 +57,7 @@ export interface IntakeDeps
 
 export function createIntake(deps: IntakeDeps): Intake {
   const { account, moved, log } = deps;
-  const factsOf = createAdministrators(deps.api, deps.monotonic);
+  const factsOf = createAdministratorLookup(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
   /** Groups in which the bot has answered somebody. */
   const served = new BoundedMap<string, true>(MAX_SERVED);
@@ -82,14 +82,14 @@ export function createIntake(deps: IntakeDeps): Intake {
         await noteUpdate(deps, update, 'its form differs from what Telegram documents');
         return;
       }
-      const fields = lostFields(content, parsed.data);
+      const fields = listLostFields(content, parsed.data);
       if (fields.length > 0)
         log.warn({ update: update.update_id, fields }, 'fields not understood');
       try {
         await admit(parsed.data, botInfo);
       } catch (error) {
         // Otherwise Telegram would redeliver the update forever, and it would block all later ones.
-        if (!isOurDefect(error)) throw error;
+        if (!isCoreRejection(error)) throw error;
         log.error({ update: update.update_id, reason: reasonOf(error) }, 'update not taken');
         await noteUpdate(deps, update, 'its content cannot be stored');
       }
@@ -114,12 +114,12 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (inbound !== undefined) await deps.reacted(moved.named(inbound));
     }),
     membership: reading(WireMembership, (membership) => admitMembership(deps, served, membership)),
-    unknown: (update) => noteUnknown(deps, update),
+    unknown: (update) => noteUnknownUpdate(deps, update),
   };
 }
 
 /** Whether the core rejected the content of an update, which it would do on every redelivery. */
-function isOurDefect(error: unknown): boolean {
+function isCoreRejection(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'inbound-invalid';
 }
 
@@ -158,11 +158,11 @@ async function noteUpdate(
 }
 
 /** Records an update of an unsupported kind. */
-async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
+async function noteUnknownUpdate(deps: IntakeDeps, update: object): Promise<void> {
   const { update_id, ...contents } = { update_id: 0, ...update };
   const [kind = 'empty update'] = Object.keys(contents);
   deps.log.warn({ update: update_id, kind }, 'an update of an unknown kind');
-  await noteUpdate(deps, update, unreadUpdateReason(kind));
+  await noteUpdate(deps, update, getUnreadUpdateReason(kind));
 }
 
 /**

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { localPlaceOf, openLocal } from './local-files.ts';
+import { openLocalFile, parseLocalFile } from './local-files.ts';
 
 const TOKEN = '1:t';
 
@@ -12,7 +12,7 @@ describe('the location of a file from a server in local mode', () => {
     ['1:t/a', { folder: TOKEN, steps: ['a'] }],
     ['C:\\bots\\1~t\\a.jpg', { folder: '1~t', steps: ['a.jpg'] }],
   ])("[F10] is below the bot's folder: %s", (path, place) => {
-    expect(localPlaceOf(TOKEN, path)).toEqual(place);
+    expect(parseLocalFile(TOKEN, path)).toEqual(place);
   });
 
   it.each([
@@ -23,7 +23,7 @@ describe('the location of a file from a server in local mode', () => {
     '/var/1:tt/a',
     '/1:t/\0',
   ])("[F10] is undefined outside the bot's folder: %j", (path) => {
-    expect(localPlaceOf(TOKEN, path)).toBeUndefined();
+    expect(parseLocalFile(TOKEN, path)).toBeUndefined();
   });
 });
 
@@ -37,12 +37,13 @@ describe('opening a file of a server in local mode', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  const open = (...steps: string[]) => openLocal(join(folder, 'server'), { folder: TOKEN, steps });
+  const open = (...steps: string[]) =>
+    openLocalFile(join(folder, 'server'), { folder: TOKEN, steps });
 
   it("[F10] opens the file even if the server's directory is a symbolic link", async () => {
     await symlink(join(folder, 'server'), join(folder, 'link'));
     const steps = ['documents', 'own'];
-    const handle = await openLocal(join(folder, 'link'), { folder: TOKEN, steps });
+    const handle = await openLocalFile(join(folder, 'link'), { folder: TOKEN, steps });
     expect(await handle.readFile('utf8')).toBe('own');
     await handle.close();
   });

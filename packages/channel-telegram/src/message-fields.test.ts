@@ -24,7 +24,7 @@ import type {
   Venue,
 } from '@grammyjs/types';
 import { describe, expect, it } from 'vitest';
-import { eventReason, MESSAGE_FIELDS, UPDATE_DECISIONS } from './message-fields.ts';
+import { findEventReason, MESSAGE_FIELDS, UPDATE_DECISIONS } from './message-fields.ts';
 import { UPDATE_KINDS } from './wire.ts';
 
 /** Fields sent by servers from before 2023, which the latest types no longer have. */
@@ -205,7 +205,7 @@ describe('the handling of data from the Bot API', () => {
   });
 
   it('[F07] treats a message as written by the platform only if it has an event field', () => {
-    expect(eventReason({ message_id: 1, text: 'a', pinned_message: {} })).toContain('pinned');
-    expect(eventReason({ message_id: 1, text: 'a', hologram: {} })).toBeUndefined();
+    expect(findEventReason({ message_id: 1, text: 'a', pinned_message: {} })).toContain('pinned');
+    expect(findEventReason({ message_id: 1, text: 'a', hologram: {} })).toBeUndefined();
   });
 });

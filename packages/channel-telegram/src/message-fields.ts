@@ -169,7 +169,7 @@ export const MESSAGE_FIELDS = {
   user_shared: readAs('people'),
 } satisfies Readonly<Record<string, FieldDecision>>;
 
-function decisionOn(field: string): FieldDecision | undefined {
+function findFieldDecision(field: string): FieldDecision | undefined {
   const all: Readonly<Record<string, FieldDecision>> = MESSAGE_FIELDS;
   return all[field];
 }
@@ -177,9 +177,9 @@ function decisionOn(field: string): FieldDecision | undefined {
 /**
  * A name for content that could not be parsed: the name of its kind, or `something` for a new kind.
  */
-export function unknownContent(message: object): string {
+export function nameUnknownContent(message: object): string {
   const names = Object.keys(message).flatMap((field) => {
-    const decision = decisionOn(field);
+    const decision = findFieldDecision(field);
     return decision !== undefined && 'named' in decision ? (decision.named ?? []) : [];
   });
   return names[0] ?? 'something';
@@ -188,17 +188,17 @@ export function unknownContent(message: object): string {
 /** Whether a message has a field that carries content, or an unknown field. */
 export function hasContent(message: object): boolean {
   return Object.keys(message).some((field) => {
-    const decision = decisionOn(field);
+    const decision = findFieldDecision(field);
     return decision === undefined || 'named' in decision;
   });
 }
 
 /** Why the platform itself wrote a message; undefined if a person wrote it. */
-export function eventReason(message: object): string | undefined {
+export function findEventReason(message: object): string | undefined {
   // A message about giveaway winners can be forwarded, and then a person is the sender.
   if ('forward_origin' in message || 'forward_date' in message) return undefined;
   for (const field of Object.keys(message)) {
-    const decision = decisionOn(field);
+    const decision = findFieldDecision(field);
     if (decision?.decision === 'event') return decision.why;
   }
   return undefined;
@@ -242,7 +242,7 @@ export const UPDATE_DECISIONS = {
 } satisfies Readonly<Record<string, FieldDecision>>;
 
 /** Why an update that has no handler is not passed to the agent. */
-export function unreadUpdateReason(kind: string): string {
+export function getUnreadUpdateReason(kind: string): string {
   const all: Readonly<Record<string, FieldDecision>> = UPDATE_DECISIONS;
   const decision = all[kind];
   return decision?.decision === 'ignored'

@@ -113,7 +113,7 @@ export class MovedChats {
 }
 
 /** Whether a message id belongs to a supergroup that used to be a group. */
-export function isOfSupergroup(messageId: string): boolean {
+export function isSupergroupMessage(messageId: string): boolean {
   return OF_SUPERGROUP.test(messageId);
 }
 
@@ -128,7 +128,7 @@ export function withMoves(call: MakeCall, moved: MovedChats): MakeCall {
 }
 
 /** The notice about a move, which the owner gets once. */
-export function moveText(title: string | undefined, first: string, now: string): string {
+export function describeMove(title: string | undefined, first: string, now: string): string {
   const name = title === undefined ? 'A group' : `The group ${toLiteralLine(title)}`;
   return `${name} became a supergroup (${now}). You don't need to do anything: it keeps its history, memory, jobs and permissions, and its id in the settings, ${first}.`;
 }

@@ -3,8 +3,8 @@ import { BoundedMap } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { placeOfThread, toChat } from './places.ts';
-import { personName } from './senders.ts';
+import { parseThreadId, toChat } from './places.ts';
+import { formatPersonName } from './senders.ts';
 import type { WireMessage } from './wire.ts';
 
 const REMEMBERED = 1_000;
@@ -34,7 +34,7 @@ export class ChatNames {
     const { chat, direct_messages_topic: subscriber, reply_to_message } = message;
     const { title, threadId } = toChat(message);
     if (title !== undefined) this.#titles.set(String(chat.id), title);
-    const person = subscriber?.user && personName(subscriber.user);
+    const person = subscriber?.user && formatPersonName(subscriber.user);
     const named = message.forum_topic_edited?.name ?? message.forum_topic_created?.name ?? person;
     const name = named ?? reply_to_message?.forum_topic_created?.name;
     const topic = `${chat.id} ${threadId}`;
@@ -53,7 +53,7 @@ export class ChatNames {
     const title = this.#titles.get(now) ?? (await this.#ask(now));
     const topic = this.#topics.get(`${now} ${threadId}`);
     if (title === undefined || threadId === undefined) return title;
-    const place = placeOfThread(threadId);
+    const place = parseThreadId(threadId);
     if (place.kind === 'subscriber') return `${title}, direct messages of ${topic ?? place.topic}`;
     return place.kind === 'topic' ? `${title}, topic ${topic ?? place.topic}` : title;
   }

@@ -115,9 +115,12 @@ const MAX_BYTES = 7_000;
 export const TELEGRAM_MENU = {
   commands: 100,
   description: { max: 256, unit: 'utf16' },
-  size: { max: MAX_BYTES, of: (items) => Buffer.byteLength(JSON.stringify(groupEntriesOf(items))) },
+  size: {
+    max: MAX_BYTES,
+    of: (items) => Buffer.byteLength(JSON.stringify(toGroupMenuEntries(items))),
+  },
   name: /^[a-z0-9_]{1,32}$/,
-  nameOf: menuName,
+  nameOf: toMenuName,
 } satisfies MenuLimits;
 
 /** Converts menu items to the format of the Bot API. */
@@ -129,7 +132,7 @@ export function toMenuEntries(items: readonly MenuItem[]): readonly MenuEntry[] 
  * Converts menu items for groups, where private commands and their answers are visible only to one
  * person and the bot.
  */
-export function groupEntriesOf(items: readonly MenuItem[]): readonly MenuEntry[] {
+export function toGroupMenuEntries(items: readonly MenuItem[]): readonly MenuEntry[] {
   return items.map(({ name, description, private: isPrivate }) => ({
     ...{ command: name, description },
     ...(isPrivate && { is_ephemeral: true }),
@@ -140,6 +143,6 @@ export function groupEntriesOf(items: readonly MenuItem[]): readonly MenuEntry[]
  * The name of a command in Telegram's menu. A hyphen becomes `_`, which is reversed when the
  * command is received.
  */
-export function menuName(name: string): string {
+export function toMenuName(name: string): string {
   return name.replaceAll('-', '_');
 }

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { connectTelegramApi } from './api.ts';
 import { connectTelegram } from './bot.ts';
 import { createCaller } from './calls.ts';
-import { callFailureOf } from './failures.ts';
+import { toCallFailure } from './failures.ts';
 import { TelegramSettings } from './settings.ts';
 
 const SILENT_MS = 400;
@@ -52,7 +52,7 @@ describe('sending to Telegram', () => {
     async (_what, method, payload) => {
       const api = await apiThat(() => {});
       const sending = api.send(method, payload, new AbortController().signal);
-      const failure = await sending.catch(callFailureOf);
+      const failure = await sending.catch(toCallFailure);
       expect(failure).toMatchObject({ kind: 'unknown' });
     },
   );

@@ -1,7 +1,7 @@
 import { type Authored, getTypedText, hasOutsideText, type InboundMessage } from '@parley/core';
 import type { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { toInbound, withEdit } from './content.ts';
+import { applyEdit, toInbound } from './content.ts';
 
 const ANN = { pn: '491500000001@s.whatsapp.net', lid: '11@lid' };
 const BOB = '491500000002@s.whatsapp.net';
@@ -91,7 +91,8 @@ describe('authored content of a WhatsApp message', () => {
   it('[P18] an edit does not turn text written by others into the sender’s own', () => {
     const edit = { conversation: 'always pay' };
     const edited = (old: proto.IMessage) =>
-      withEdit(inbound(old, ANN.pn), edit, { me: ME, people: new Map(), nameOf: noName })?.authored;
+      applyEdit(inbound(old, ANN.pn), edit, { me: ME, people: new Map(), nameOf: noName })
+        ?.authored;
     expect(edited({ conversation: 'hi' })).toEqual({ text: true });
     expect(edited({ contactMessage: VCARD })).toEqual({});
     expect(edited({ imageMessage: FILE })).toEqual({ text: true });

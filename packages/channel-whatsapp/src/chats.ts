@@ -13,7 +13,7 @@ const ChatFacts = z.object({
 export type ChatFacts = z.infer<typeof ChatFacts>;
 
 /** Facts about a chat that a message reveals. */
-export interface ChatNews {
+export interface ChatUpdate {
   readonly address?: string | undefined;
   /** How long messages stay before they disappear, in seconds; 0 if they do not disappear. */
   readonly expiration?: number | undefined;
@@ -28,9 +28,9 @@ const REMEMBERED = 2_000;
  * How to answer in a chat: under which address, and with which disappearing-messages timer. Facts
  * are stored only if they differ from the defaults, and only when they change.
  */
-export class Chats {
+export class ChatDirectory {
   readonly #values: AdapterValues;
-  readonly #known = new BoundedMap<string, Known>(REMEMBERED);
+  readonly #known = new BoundedMap<string, KnownChat>(REMEMBERED);
 
   constructor(values: AdapterValues) {
     this.#values = values;
@@ -40,9 +40,9 @@ export class Chats {
    * Applies new facts in memory; `keep` stores them. The caller stores new facts once the person is
    * answered, or immediately if `isKept` is true.
    */
-  async hear(chatId: string, news: ChatNews): Promise<StoredNews> {
+  async hear(chatId: string, news: ChatUpdate): Promise<StoredUpdate> {
     const before = await this.#find(chatId);
-    const facts = mergeNews(before.facts, chatId, news);
+    const facts = mergeChatUpdate(before.facts, chatId, news);
     this.#known.set(chatId, { ...before, facts });
     return { keep: () => this.#keep(chatId), isKept: before.stored !== null };
   }
@@ -56,7 +56,7 @@ export class Chats {
     return (await this.of(chatId)).address ?? chatId;
   }
 
-  async #find(chatId: string): Promise<Known> {
+  async #find(chatId: string): Promise<KnownChat> {
     const known = this.#known.get(chatId);
     if (known !== undefined) return known;
     const stored = (await this.#values.get(KIND, [chatId])).get(chatId) ?? null;
@@ -67,14 +67,14 @@ export class Chats {
 
   async #keep(chatId: string): Promise<void> {
     const { facts, stored } = await this.#find(chatId);
-    const value = storedFacts(facts);
+    const value = serializeFacts(facts);
     if (value === stored) return;
     await this.#values.set([{ kind: KIND, id: chatId, value }]);
     this.#known.set(chatId, { facts, stored: value });
   }
 }
 
-interface StoredNews {
+interface StoredUpdate {
   readonly keep: () => Promise<void>;
   /** Whether any facts about the chat are stored. */
   readonly isKept: boolean;
@@ -84,7 +84,7 @@ interface StoredNews {
  * The current facts, and the facts as stored. Facts about people who are not answered are kept only
  * in memory.
  */
-interface Known {
+interface KnownChat {
   readonly facts: ChatFacts;
   readonly stored: string | null;
 }
@@ -102,7 +102,7 @@ function readFacts(stored: string | null): ChatFacts {
  * Merges new facts into the current ones. A timer older than the known one, from a delayed message,
  * is ignored.
  */
-function mergeNews(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts {
+function mergeChatUpdate(before: ChatFacts, chatId: string, news: ChatUpdate): ChatFacts {
   const { address = before.address ?? chatId, expiration, setAt } = news;
   const isOld = setAt !== undefined && before.setAt !== undefined && setAt < before.setAt;
   const timer =
@@ -117,6 +117,6 @@ function mergeNews(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts
 }
 
 /** Serializes facts; null deletes the row of a chat with only default facts. */
-function storedFacts(facts: ChatFacts): string | null {
+function serializeFacts(facts: ChatFacts): string | null {
   return Object.keys(facts).length === 0 ? null : JSON.stringify(facts);
 }

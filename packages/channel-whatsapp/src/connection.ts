@@ -26,9 +26,9 @@ import {
 import { z } from 'zod';
 import { loadCredentials, saveCredentials } from './credentials.ts';
 import type { EncryptedMessages } from './decrypt.ts';
-import { afterConnectionFailure, baileysCode, FIX, WhatsAppError } from './failures.ts';
-import { baileysLogger, withoutNumbers } from './logs.ts';
-import { type Groups, isGroup, personJid } from './people.ts';
+import { decideAfterConnectionFailure, FIX, getBaileysCode, WhatsAppError } from './failures.ts';
+import { createBaileysLogger, maskNumbers } from './logs.ts';
+import { type GroupCache, isGroup, toPersonJid } from './people.ts';
 import type { SentMessages } from './send.ts';
 import type { WhatsAppSettings } from './settings.ts';
 
@@ -52,7 +52,7 @@ interface ConnectionDeps extends ChannelEnv {
 }
 
 /** Why a socket was closed, and when. */
-interface Ending {
+interface SocketClosure {
   readonly code: number | undefined;
   readonly reason: string;
   /** How long the socket was open, in ms. */
@@ -109,7 +109,7 @@ export class Connection {
       try {
         this.#creds ??= await loadCredentials(this.#deps.values);
         if (signal.aborted) return;
-        this.#creds = withoutGuess(this.#creds);
+        this.#creds = removeGuessedNumber(this.#creds);
         const ending = await this.#once(this.#creds, signal);
         await Promise.all([this.#saving, this.#deps.settled()]);
         if (!signal.aborted) isRetrying = await this.#next(ending, signal);
@@ -122,7 +122,7 @@ export class Connection {
     }
   }
 
-  #once(creds: AuthenticationCreds, signal: AbortSignal): Promise<Ending> {
+  #once(creds: AuthenticationCreds, signal: AbortSignal): Promise<SocketClosure> {
     const { monotonic, open, onOpen, report } = this.#deps;
     const startedAt = monotonic();
     const socket = open(creds);
@@ -132,12 +132,12 @@ export class Connection {
       this.#save(creds);
     });
     socket.ev.on('creds.update', saveCreds);
-    const { promise, resolve } = Promise.withResolvers<Ending>();
+    const { promise, resolve } = Promise.withResolvers<SocketClosure>();
     const ended = (error: Error | undefined) => {
       this.#isOpen = false;
       signal.removeEventListener('abort', stop);
-      const reason = withoutNumbers(error?.message ?? 'the connection ended');
-      resolve({ code: baileysCode(error, 'status'), reason, lasted: monotonic() - startedAt });
+      const reason = maskNumbers(error?.message ?? 'the connection ended');
+      resolve({ code: getBaileysCode(error, 'status'), reason, lasted: monotonic() - startedAt });
     };
     // Baileys waits until the peer has closed as well, which may never happen.
     const end = (error: Error | undefined) => {
@@ -184,7 +184,7 @@ export class Connection {
   }
 
   /** Decides what to do after a socket has closed, and returns whether to reconnect. */
-  async #next({ code, reason, lasted }: Ending, signal: AbortSignal): Promise<boolean> {
+  async #next({ code, reason, lasted }: SocketClosure, signal: AbortSignal): Promise<boolean> {
     const { random, report, values } = this.#deps;
     if (this.#fatal !== undefined) {
       report({ kind: 'failed', reason: this.#fatal.message, fix: FIX });
@@ -192,7 +192,7 @@ export class Connection {
     }
     if (lasted >= STABLE_AFTER_MS) this.#failures = this.#brokenSessions = 0;
     const counts = { failures: this.#failures, brokenSessions: this.#brokenSessions };
-    const decision = afterConnectionFailure({ code, reason, ...counts }, random());
+    const decision = decideAfterConnectionFailure({ code, reason, ...counts }, random());
     if (decision.forget) await values.clear();
     if (code !== 515) this.#failures += 1;
     this.#brokenSessions = code === 500 ? this.#brokenSessions + 1 : 0;
@@ -205,7 +205,7 @@ export class Connection {
  * When Baileys requests a code to type, it records the number as linked and would log in with that
  * number next time.
  */
-function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
+function removeGuessedNumber(creds: AuthenticationCreds): AuthenticationCreds {
   if (creds.account !== undefined) return creds;
   const { me: _guess, ...unlinked } = creds;
   return unlinked;
@@ -234,7 +234,7 @@ interface SocketParts {
   readonly keys: SignalKeyStore;
   readonly encrypted: EncryptedMessages;
   readonly sent: SentMessages;
-  readonly groups: Groups;
+  readonly groups: GroupCache;
   /** Called with a message stanza before Baileys handles it. Baileys waits for the promise. */
   readonly heard: (stanza: BinaryNode, socket: WASocket) => Promise<void> | undefined;
   readonly log: Logger;
@@ -248,7 +248,7 @@ const Version = z.tuple([z.coerce.number(), z.coerce.number(), z.coerce.number()
  */
 export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASocket {
   const { settings, keys, encrypted, sent, groups, heard, log } = parts;
-  const logger = baileysLogger(log);
+  const logger = createBaileysLogger(log);
   const { version } = settings;
   const socket = makeWASocket({
     waWebSocketUrl: settings.url,
@@ -261,7 +261,7 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
     makeSignalRepository: encrypted.wrap(DEFAULT_CONNECTION_CONFIG.makeSignalRepository),
     getMessage: async ({ id }) => (id ? sent.find(id) : undefined),
     cachedGroupMetadata: (jid) => groups.find(jid),
-    shouldIgnoreJid: (jid) => !isGroup(jid) && personJid(jid) === undefined,
+    shouldIgnoreJid: (jid) => !isGroup(jid) && toPersonJid(jid) === undefined,
     // A failed write closes the connection, and the message is delivered again; long retries would
     // only delay that.
     transactionOpts: { maxCommitRetries: 2, delayBetweenTriesMs: 50 },
@@ -274,16 +274,16 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
     encrypted.note(stanza);
     return heard(stanza, socket);
   };
-  orderSocket(socket.ws, note, breakOff(socket));
+  orderSocketMessages(socket.ws, note, createConnectionBreaker(socket));
   return socket;
 }
 
-function breakOff(socket: WASocket): (reason: unknown) => void {
+function createConnectionBreaker(socket: WASocket): (reason: unknown) => void {
   return (reason) =>
     void socket.end(reason instanceof Error ? reason : new Error('the connection was ended'));
 }
 
-type Wire = WASocket['ws'];
+type SocketWire = WASocket['ws'];
 
 /**
  * Works around two defects of Baileys. Baileys keeps only offline messages in order: a later
@@ -292,8 +292,8 @@ type Wire = WASocket['ws'];
  * decrypt cause an unhandled rejection, which would crash the process; here they close the
  * connection.
  */
-function orderSocket(
-  ws: Wire,
+function orderSocketMessages(
+  ws: SocketWire,
   note: (stanza: BinaryNode) => Promise<void> | undefined,
   breakOff: (reason: unknown) => void,
 ): void {
@@ -316,7 +316,7 @@ function markOffline({ attrs, ...stanza }: BinaryNode): BinaryNode {
 
 /** Replaces Baileys' own listeners of an event with a single one that calls them. */
 function wrapListeners<Value>(
-  ws: Wire,
+  ws: SocketWire,
   event: string,
   wrap: (handle: (value: Value) => Promise<void>) => (value: Value) => void,
 ): void {

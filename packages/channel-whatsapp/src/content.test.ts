@@ -1,13 +1,13 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import {
-  changeIn,
-  isForUs,
-  peopleIn,
+  applyEdit,
+  isIncomingMessage,
+  listPeople,
   type RawMessage,
+  readChange,
   toInbound,
   toReaction,
-  withEdit,
 } from './content.ts';
 
 const ME = { account: 'default', me: { pn: '491500000009@s.whatsapp.net', lid: '99@lid' } };
@@ -18,8 +18,8 @@ function inbound(content: proto.IMessage, more: Partial<RawMessage> = {}, title?
   const message = { chat: ANN.pn, id: 'A1', from: ANN, name: 'Ann', time: 5, content, ...more };
   const { pn, lid } = message.from;
   const sender = pn ?? lid;
-  if (!isForUs(message, ME.me) || sender === undefined) return undefined;
-  const people = new Map(peopleIn(message).map((jid) => [jid, jid === ANN.lid ? ANN.pn : jid]));
+  if (!isIncomingMessage(message, ME.me) || sender === undefined) return undefined;
+  const people = new Map(listPeople(message).map((jid) => [jid, jid === ANN.lid ? ANN.pn : jid]));
   const commands = [{ name: 'plan_trip', summary: 'Plans a trip.' }];
   const read = toInbound(message, { ...ME, sender, title, people, commands, ...LOOKUPS });
   return read.kind === 'message' ? read.message : undefined;
@@ -94,7 +94,7 @@ describe('the inbound message of a WhatsApp message', () => {
         for (const chat of [ANN.pn, GROUP]) {
           expect(() => inbound(less, { chat })).not.toThrow();
           expect(() => reacted(less, { chat })).not.toThrow();
-          expect(() => changeIn(less)).not.toThrow();
+          expect(() => readChange(less)).not.toThrow();
         }
     }
   });
@@ -338,10 +338,10 @@ describe('the inbound message of a WhatsApp message', () => {
       if (old === undefined) throw new Error('no message');
       const known = { me: ME.me, people: new Map<string, string>(), ...LOOKUPS };
       const text = 'look';
-      expect(withEdit(old, { imageMessage: { caption: text } }, known)).toEqual({ ...old, text });
-      expect(withEdit(old, { imageMessage: {} }, known)?.text).toBe('');
+      expect(applyEdit(old, { imageMessage: { caption: text } }, known)).toEqual({ ...old, text });
+      expect(applyEdit(old, { imageMessage: {} }, known)?.text).toBe('');
       const words = inbound({ conversation: 'x' });
-      expect(words && withEdit(words, { conversation: '' }, known)).toBeUndefined();
+      expect(words && applyEdit(words, { conversation: '' }, known)).toBeUndefined();
     });
   });
 });

@@ -9,10 +9,10 @@ import type {
 import { z } from 'zod';
 import { KEY_SHAPES } from './credentials.ts';
 
-type MakeRepository = SocketConfig['makeSignalRepository'];
+type SignalRepositoryFactory = SocketConfig['makeSignalRepository'];
 
 /** The attributes of a stanza, such as sender, chat, time and id. */
-export type Envelope = BinaryNode['attrs'];
+export type MessageEnvelope = BinaryNode['attrs'];
 
 interface DecryptDeps {
   /**
@@ -20,15 +20,15 @@ interface DecryptDeps {
    * again.
    */
   readonly admit: (
-    envelope: Envelope,
+    envelope: MessageEnvelope,
     plain: Uint8Array,
-    known: Repository['lidMapping'],
+    known: SignalRepository['lidMapping'],
   ) => Promise<void>;
   /**
    * Called with the envelope of a message that could not be decrypted; Baileys asks its sender to
    * resend it.
    */
-  readonly unreadable: (envelope: Envelope, known: Repository['lidMapping']) => void;
+  readonly unreadable: (envelope: MessageEnvelope, known: SignalRepository['lidMapping']) => void;
   /**
    * Called when a decrypted message could not be stored, so that no further acknowledgment is sent.
    */
@@ -55,7 +55,7 @@ const REMEMBERED = 500;
  * restart, Baileys asks the sender for it again, and the core recognizes the duplicate by its id.
  */
 export class EncryptedMessages {
-  readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
+  readonly #envelopes = new WeakMap<Uint8Array, MessageEnvelope>();
   readonly #inProgress = new Set<Promise<Uint8Array>>();
   readonly #decrypted = new BoundedMap<string, Uint8Array>(REMEMBERED);
   readonly #deps: DecryptDeps;
@@ -81,7 +81,7 @@ export class EncryptedMessages {
   }
 
   /** Wraps Baileys' decryption, so that messages are admitted inside its transaction. */
-  wrap(makeRepository: MakeRepository): MakeRepository {
+  wrap(makeRepository: SignalRepositoryFactory): SignalRepositoryFactory {
     return (auth, logger, numbersToLids) => {
       const repository = makeRepository(auth, logger, numbersToLids);
       const { keys } = auth;
@@ -91,7 +91,7 @@ export class EncryptedMessages {
         ...storeSessionFirst(repository, keys),
         decryptMessage: (message) =>
           this.#track(message.ciphertext, { keys, known }, () =>
-            decryptSparingly(repository, keys, message),
+            decryptInSession(repository, keys, message),
           ),
         decryptGroupMessage: (message) =>
           this.#track(message.msg, { keys, known }, () => repository.decryptGroupMessage(message)),
@@ -101,7 +101,7 @@ export class EncryptedMessages {
 
   async #track(
     encrypted: Uint8Array,
-    stores: Keys,
+    stores: SignalKeys,
     decryptIt: () => Promise<Uint8Array>,
   ): Promise<Uint8Array> {
     const decrypting = this.#decrypt(encrypted, stores, decryptIt);
@@ -111,7 +111,7 @@ export class EncryptedMessages {
 
   async #decrypt(
     encrypted: Uint8Array,
-    { keys, known }: Keys,
+    { keys, known }: SignalKeys,
     decryptIt: () => Promise<Uint8Array>,
   ): Promise<Uint8Array> {
     const name = createHash('sha256').update(encrypted).digest('base64');
@@ -139,13 +139,13 @@ export class EncryptedMessages {
   }
 }
 
-interface Keys {
+interface SignalKeys {
   readonly keys: SignalKeyStoreWithTransaction;
-  readonly known: Repository['lidMapping'];
+  readonly known: SignalRepository['lidMapping'];
 }
 
 function hasTransactions(
-  keys: Parameters<MakeRepository>[0]['keys'],
+  keys: Parameters<SignalRepositoryFactory>[0]['keys'],
 ): keys is SignalKeyStoreWithTransaction {
   return 'transaction' in keys;
 }
@@ -154,15 +154,15 @@ function hasTransactions(
  * Sessions with one device, as libsignal writes them; `used` is when each last decrypted a message,
  * in ms.
  */
-const Sessions = z.looseObject({
+const SignalSessions = z.looseObject({
   _sessions: z.record(
     z.string(),
     z.looseObject({ indexInfo: z.looseObject({ used: z.number() }) }),
   ),
 });
-type Sessions = z.infer<typeof Sessions>;
+type SignalSessions = z.infer<typeof SignalSessions>;
 
-type Encrypted = Parameters<Repository['decryptMessage']>[0];
+type EncryptedMessage = Parameters<SignalRepository['decryptMessage']>[0];
 
 /**
  * Decrypts a message and changes only the session it was encrypted with. libsignal tries one
@@ -170,28 +170,29 @@ type Encrypted = Parameters<Repository['decryptMessage']>[0];
  * an offline message from an older session, the newest session would then encrypt messages that no
  * phone can decrypt. Must be called within a transaction.
  */
-async function decryptSparingly(
-  repository: Repository,
+async function decryptInSession(
+  repository: SignalRepository,
   keys: SignalKeyStoreWithTransaction,
-  message: Encrypted,
+  message: EncryptedMessage,
 ): Promise<Uint8Array> {
   // Messages of other types identify their session.
   if (message.type !== 'msg') return repository.decryptMessage(message);
   const lid = await repository.lidMapping.getLIDForPN(message.jid);
   const address = repository.jidToSignalProtocolAddress(lid ?? message.jid);
-  const sessions = async () => Sessions.safeParse((await keys.get('session', [address]))[address]);
+  const sessions = async () =>
+    SignalSessions.safeParse((await keys.get('session', [address]))[address]);
   const before = await sessions();
   const plain = await repository.decryptMessage(message);
   const after = await sessions();
   if (before.success && after.success) {
-    const record = KEY_SHAPES.session.parse(keepUnused(before.data, after.data));
+    const record = KEY_SHAPES.session.parse(keepUnusedSessions(before.data, after.data));
     await keys.set({ session: { [address]: record } });
   }
   return plain;
 }
 
 /** Leaves unused sessions unchanged. */
-export function keepUnused(before: Sessions, after: Sessions): Sessions {
+export function keepUnusedSessions(before: SignalSessions, after: SignalSessions): SignalSessions {
   const sessions = Object.entries(after._sessions).map(([name, session]) => {
     const old = before._sessions[name];
     return [name, old?.indexInfo.used === session.indexInfo.used ? old : session];
@@ -200,7 +201,7 @@ export function keepUnused(before: Sessions, after: Sessions): Sessions {
 }
 
 /** Baileys' encryption and decryption. */
-type Repository = ReturnType<SocketConfig['makeSignalRepository']>;
+type SignalRepository = ReturnType<SocketConfig['makeSignalRepository']>;
 
 /** A single lock for all sessions, because one person may have sessions under two addresses. */
 const SESSIONS = 'sessions';
@@ -214,9 +215,9 @@ const SESSIONS = 'sessions';
  * under the same lock as decryption.
  */
 function storeSessionFirst(
-  repository: Repository,
+  repository: SignalRepository,
   keys: SignalKeyStoreWithTransaction,
-): Repository {
+): SignalRepository {
   const outside = AsyncLocalStorage.snapshot();
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
     outside(() => keys.transaction(work, SESSIONS));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fileMessage, mentionedIn } from './format.ts';
+import { createFileMessage, listMentionedMembers } from './format.ts';
 
 function chunk(type: string, data: Buffer): Buffer {
   const content = Buffer.concat([Buffer.from(type), data]);
@@ -33,7 +33,7 @@ async function previewOf(bytes: Buffer): Promise<Uint8Array | null | undefined> 
   writeFileSync(path, bytes);
   const file = { kind: 'image', name: 'a.png', mimeType: 'image/png', path } as const;
   const upload = async () => ({ mediaUrl: 'https://mmg.whatsapp.net/x', directPath: '/x' });
-  const { imageMessage } = await fileMessage(file, '', { upload });
+  const { imageMessage } = await createFileMessage(file, '', { upload });
   return imageMessage?.jpegThumbnail;
 }
 
@@ -65,6 +65,6 @@ describe('mentions in an answer to a group', () => {
     ['@11000 and (@22000), @11000', ['11000@lid', '22000@lid']],
     ['@33000, ann@11000, @11000x, @@11000, 11000', []],
   ])('[M05] %s', (text, jids) => {
-    expect(mentionedIn(text, GROUP)).toEqual(jids);
+    expect(listMentionedMembers(text, GROUP)).toEqual(jids);
   });
 });

@@ -9,7 +9,7 @@ import {
 const IDENTITY = /^\d+(?:_\d+)?(?::\d+)?@(?:hosted\.)?lid$/;
 
 /** An id like `123@lid`, for a person whose number the account does not know. */
-function identityIn(written: string): string | undefined {
+function parseIdentity(written: string): string | undefined {
   const bare = trimCopiedId(written).toLowerCase();
   return IDENTITY.test(bare) ? `${/^\d+/.exec(bare)?.[0]}@lid` : undefined;
 }
@@ -31,7 +31,7 @@ const person: IdForm = {
   expected: EXPECTED,
   howToFind: HOW,
   explain: explainWrongId,
-  normalize: (written) => findPhoneNumber(written) ?? identityIn(written) ?? null,
+  normalize: (written) => findPhoneNumber(written) ?? parseIdentity(written) ?? null,
   suggest(written) {
     const digits = trimCopiedId(written).replaceAll(/[().-]/g, '');
     return /^89\d{9}$/.test(digits) ? `7${digits.slice(1)}` : undefined;
@@ -43,7 +43,7 @@ const direct: IdForm = {
   ...person,
   normalize(written) {
     const number = findPhoneNumber(written);
-    return number === undefined ? (identityIn(written) ?? null) : `${number}@s.whatsapp.net`;
+    return number === undefined ? (parseIdentity(written) ?? null) : `${number}@s.whatsapp.net`;
   },
 };
 

@@ -3,13 +3,13 @@ import type { InboundMessage } from '@parley/core';
 import { createMemoryValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { Chats } from './chats.ts';
+import { ChatDirectory } from './chats.ts';
 import { admitMessage, readMessage } from './intake.ts';
-import { Names } from './names.ts';
-import { unseenIn } from './notices.ts';
-import { Contacts } from './people.ts';
+import { ContactNames } from './names.ts';
+import { classifyStanza } from './notices.ts';
+import { ContactDirectory } from './people.ts';
 import { RecentMessages } from './quotes.ts';
-import { resentIn } from './resent.ts';
+import { listResent } from './resent.ts';
 
 const ANN = '491500000001@s.whatsapp.net';
 const BEN = '491500000002@s.whatsapp.net';
@@ -44,11 +44,11 @@ function intake({ outcome, stored = null }: Core = {}) {
       history: async () => (stored === null ? [] : [SAID]),
     },
     me: () => ME,
-    contacts: new Contacts(values),
+    contacts: new ContactDirectory(values),
     recent: new RecentMessages(),
     groups: { title: () => undefined, isAdmin: async () => false },
-    chats: new Chats(values),
-    names: new Names(),
+    chats: new ChatDirectory(values),
+    names: new ContactNames(),
     log: silentRuntime.log,
     read: () => {},
   };
@@ -186,13 +186,13 @@ describe('a WhatsApp stanza', () => {
     ['nobody in a group', { from: GROUP }, 'its sender is not a person on WhatsApp'],
   ])('[F07] [F16] from %s is ignored with a reason', (_what, attrs, reason) => {
     const stanza = { tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc };
-    expect(unseenIn(stanza)).toEqual({ kind: 'ignored', reason });
+    expect(classifyStanza(stanza)).toEqual({ kind: 'ignored', reason });
   });
 
   it.each([{ from: ANN }, { from: '123456789:7@hosted.lid' }, { from: GROUP, participant: BEN }])(
     'from a person is not ignored: %j',
     (attrs) => {
-      expect(unseenIn({ tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc })).toBe(
+      expect(classifyStanza({ tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc })).toBe(
         undefined,
       );
     },
@@ -207,7 +207,7 @@ describe("a message that the account's phone resends", () => {
     const content = {
       protocolMessage: { peerDataOperationRequestResponseMessage: { peerDataOperationResult } },
     };
-    return resentIn({ chat: ANN, id: 'P', from, name: '', time: 1, content }, ME);
+    return listResent({ chat: ANN, id: 'P', from, name: '', time: 1, content }, ME);
   };
 
   it('[F16] is named if its kind is newer than Parley', () => {

@@ -50,15 +50,15 @@ export function readRef(text: string): MediaRef | undefined {
  * Converts a file to an attachment; undefined when its address, key or hash is missing or too long,
  * so that it cannot be downloaded.
  */
-export function attachmentOf(
+export function toAttachment(
   { media, shownAs, fields }: FoundFile,
   place: MediaMessage,
   isViewOnce: boolean,
 ): Attachment | undefined {
-  const address = mediaUrl(fields);
+  const address = getMediaUrl(fields);
   const { mediaKey, fileSha256, mimetype, fileName, title } = fields;
   if (address === undefined || !mediaKey?.length || !fileSha256?.length) return undefined;
-  const size = mediaSize(fields);
+  const size = toMediaSize(fields);
   const ref = JSON.stringify({
     kind: media,
     address,
@@ -89,18 +89,18 @@ const NOUNS: Readonly<Record<Attachment['kind'], string>> = {
 };
 
 /** The name of a file, without an article: `view-once picture`. */
-export function nameOfFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOnce'>): string {
+export function describeFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOnce'>): string {
   return viewOnce === true ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
 }
 
 /** A file's path takes precedence over the whole URL that older apps send. */
-function mediaUrl({ url, directPath }: FileFields): string | undefined {
+function getMediaUrl({ url, directPath }: FileFields): string | undefined {
   const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
   const address = directPath ? `https://${host}${directPath}` : url;
   return address && address.length <= MAX_ADDRESS ? address : undefined;
 }
 
-function mediaSize({ fileLength }: FileFields): { readonly size?: number } {
+function toMediaSize({ fileLength }: FileFields): { readonly size?: number } {
   if (fileLength === null || fileLength === undefined) return {};
   const size = toNumber(fileLength);
   return Number.isSafeInteger(size) && size >= 0 ? { size } : {};

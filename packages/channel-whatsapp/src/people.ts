@@ -15,15 +15,15 @@ const PERSON =
   /^(\d{1,20})(?:_\d{1,5})?(?::\d{1,5})?@(s\.whatsapp\.net|c\.us|hosted|lid|hosted\.lid)$/;
 
 /** The person's JID without device, in the common domain; undefined for anything else. */
-export function personJid(jid: string | null | undefined): string | undefined {
+export function toPersonJid(jid: string | null | undefined): string | undefined {
   const [, user, server = ''] = PERSON.exec(jid ?? '') ?? [];
   if (user === undefined) return undefined;
   return `${user}@${server.endsWith('lid') ? 'lid' : 's.whatsapp.net'}`;
 }
 
 /** Sorts the JIDs of one person into identity and number. */
-export function personIds(...jids: readonly (string | null | undefined)[]): PersonIds {
-  const all = jids.map(personJid).filter((jid) => jid !== undefined);
+export function toPersonIds(...jids: readonly (string | null | undefined)[]): PersonIds {
+  const all = jids.map(toPersonJid).filter((jid) => jid !== undefined);
   const lid = all.find((jid) => jid.endsWith('@lid'));
   const pn = all.find((jid) => !jid.endsWith('@lid'));
   return { ...(lid === undefined ? {} : { lid }), ...(pn === undefined ? {} : { pn }) };
@@ -31,7 +31,7 @@ export function personIds(...jids: readonly (string | null | undefined)[]): Pers
 
 /** Whether a JID in any form is one of these ids. */
 export function isPerson(jid: string | null | undefined, { lid, pn }: PersonIds): boolean {
-  const person = personJid(jid);
+  const person = toPersonJid(jid);
   return person !== undefined && (person === lid || person === pn);
 }
 
@@ -41,7 +41,7 @@ export function isGroup(jid: string | null | undefined): boolean {
 }
 
 /** The id used in settings: digits for a number, `…@lid` for an identity without one. */
-export function publicId(jid: string): string {
+export function toPublicId(jid: string): string {
   return jid.replace(/@s\.whatsapp\.net$/, '');
 }
 
@@ -53,7 +53,7 @@ const KIND = 'person';
  * person who was allowed before the number was known keeps the identity, because their chat and the
  * settings refer to it.
  */
-export class Contacts {
+export class ContactDirectory {
   readonly #values: AdapterValues;
 
   constructor(values: AdapterValues) {
@@ -75,7 +75,7 @@ export class Contacts {
   }
 }
 
-type Named = readonly { readonly id?: string; readonly subject?: string }[];
+type NamedGroups = readonly { readonly id?: string; readonly subject?: string }[];
 type GroupSource = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'>;
 
 /** The maximum number of groups whose members are cached, at about 0.3 kB per member. */
@@ -86,7 +86,7 @@ const GROUPS = 200;
  * group change on the raw socket drops the group's entry, because Baileys emits changes late, and a
  * missing member could not decrypt the message.
  */
-export class Groups {
+export class GroupCache {
   readonly #titles = new Map<string, string>();
   readonly #members = new BoundedMap<string, GroupMetadata>(GROUPS);
   readonly #log: Logger;
@@ -111,7 +111,7 @@ export class Groups {
       this.#changes += 1;
       if (attrs.from !== undefined) this.#members.delete(attrs.from);
     });
-    const note = guarded('groups', (groups: Named) => this.#note(groups));
+    const note = guarded('groups', (groups: NamedGroups) => this.#note(groups));
     socket.ws.on('CB:notification,type:w:gp2', changed);
     socket.ev.on('groups.upsert', note);
     socket.ev.on('groups.update', note);
@@ -152,13 +152,13 @@ export class Groups {
   async isAdmin(jid: string, person: PersonIds): Promise<boolean> {
     const group = await this.find(jid).catch(() => undefined);
     const member = group?.participants?.find(({ id, phoneNumber, lid }) => {
-      const names = personIds(id, phoneNumber, lid);
+      const names = toPersonIds(id, phoneNumber, lid);
       return isPerson(person.lid, names) || isPerson(person.pn, names);
     });
     return member?.admin === 'admin' || member?.admin === 'superadmin';
   }
 
-  #note(groups: Named): void {
+  #note(groups: NamedGroups): void {
     for (const { id, subject } of groups) if (id && subject) this.#titles.set(id, subject);
   }
 }

@@ -4,10 +4,10 @@ import { createMemoryValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Chats } from './chats.ts';
+import { ChatDirectory } from './chats.ts';
 import { admitMessage, readMessage } from './intake.ts';
-import { Names } from './names.ts';
-import { Contacts } from './people.ts';
+import { ContactNames } from './names.ts';
+import { ContactDirectory } from './people.ts';
 import { RecentMessages } from './quotes.ts';
 
 /** A person with an identity and a number of equal length, so that one may look like the other. */
@@ -83,7 +83,7 @@ it('[F17] gives each person and group a single conversation of their own, and se
           all.find((one) => one.lid === lid && one.isKnown)?.pn ?? null,
       };
       const values = createMemoryValues();
-      const chats = new Chats(values);
+      const chats = new ChatDirectory(values);
       const received: InboundMessage[] = [];
       const deps = {
         context: {
@@ -100,11 +100,11 @@ it('[F17] gives each person and group a single conversation of their own, and se
           history: async () => [],
         },
         me: () => ({ lid: '1@lid', pn: '2@s.whatsapp.net' }),
-        contacts: new Contacts(values),
+        contacts: new ContactDirectory(values),
         recent: new RecentMessages(),
         groups: { title: () => undefined, isAdmin: async () => false },
         chats,
-        names: new Names(),
+        names: new ContactNames(),
         log: silentRuntime.log,
         read: () => {},
       };
@@ -129,7 +129,7 @@ it('[F17] gives each person and group a single conversation of their own, and se
         const address = await chats.addressOf(message.chat.id);
         expect(address).toBe(inGroup ?? (on.by === 'lid' ? someone.lid : someone.pn));
         // The address is the same after a restart.
-        expect(await new Chats(values).addressOf(message.chat.id)).toBe(address);
+        expect(await new ChatDirectory(values).addressOf(message.chat.id)).toBe(address);
       }
     },
   );

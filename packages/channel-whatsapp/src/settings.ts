@@ -6,7 +6,7 @@ export const WhatsAppSettings = z
   .strictObject({
     url: z
       .url({ protocol: /^wss?$/, error: 'an address that begins with wss://' })
-      .refine(isSafe, 'an address that begins with wss://; ws:// is for 127.0.0.1 only')
+      .refine(isSafeServerUrl, 'an address that begins with wss://; ws:// is for 127.0.0.1 only')
       .default('wss://web.whatsapp.com/ws/chat')
       .describe("Address of WhatsApp's server. Change it only for tests.")
       .meta({ title: 'WhatsApp server' }),
@@ -58,7 +58,7 @@ export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 /**
  * Only TLS authenticates the server, because Baileys accepts any certificate inside the connection.
  */
-function isSafe(address: string): boolean {
+function isSafeServerUrl(address: string): boolean {
   if (!URL.canParse(address)) return true;
   return new URL(address).protocol !== 'ws:' || isLoopbackUrl(address);
 }

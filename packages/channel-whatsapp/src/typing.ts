@@ -12,7 +12,7 @@ const OVER_AFTER_MS = 15_000;
 const PAUSE = { least: 400, perCharacter: 12, most: 3_000 };
 
 /** The simulated typing time in ms, randomly shortened by up to half; `random` is in [0, 1). */
-export function typingTimeMs(characters: number, random: number): number {
+export function computeTypingTimeMs(characters: number, random: number): number {
   const full = Math.min(PAUSE.most, PAUSE.least + characters * PAUSE.perCharacter);
   return jitterDelay(full, random);
 }
@@ -26,7 +26,7 @@ interface TypingDeps extends ChannelEnv {
 }
 
 /** Starts and stops the typing indicator. WhatsApp blocks programs that answer immediately. */
-export class Typing implements NonNullable<ChannelAdapter['typing']> {
+export class TypingIndicator implements NonNullable<ChannelAdapter['typing']> {
   readonly repeatMs = REPEAT_MS;
   readonly #deps: TypingDeps;
   /** Controllers that stop the typing indicator, by chat. */
@@ -50,7 +50,7 @@ export class Typing implements NonNullable<ChannelAdapter['typing']> {
   async before(chatId: string, characters: number, signal: AbortSignal): Promise<void> {
     const { random, wait } = this.#deps;
     await this.show({ chatId }).catch(() => undefined);
-    await wait(typingTimeMs(characters, random()), signal);
+    await wait(computeTypingTimeMs(characters, random()), signal);
     await this.end(chatId);
   }
 

@@ -2,12 +2,12 @@ import { silentLogger, systemTime } from '@parley/core';
 import { CAPABILITIES, createMemoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
-import { blameAdapter, guardAdapter } from './guard.ts';
+import { guardAdapter, reportAdapterError } from './guard.ts';
 
 it('[D12] an error in a core callback is not attributed to the adapter that called it', async () => {
   const faults: unknown[] = [];
   const blamed: boolean[] = [];
-  const blame = async () => void blamed.push(blameAdapter(new Error('of the core')));
+  const blame = async () => void blamed.push(reportAdapterError(new Error('of the core')));
   const context: ChannelContext<object> = {
     account: 'default',
     settings: {},

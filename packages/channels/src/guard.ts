@@ -7,13 +7,13 @@ import type { ChannelAdapter, ChannelContext } from './adapter.ts';
  */
 export type OnFault = (event: string, error: unknown) => void;
 
-interface Running {
+interface RunningCall {
   readonly onFault: OnFault;
   readonly event: string;
 }
 
 /** The adapter that the running code belongs to, even deep in a library or in a late timer. */
-const running = new AsyncLocalStorage<Running | undefined>();
+const running = new AsyncLocalStorage<RunningCall | undefined>();
 
 /**
  * Creates an adapter whose errors are attributed to it. The adapter's calls run in a scope that
@@ -85,7 +85,7 @@ export function setHandledEvent(event: string): void {
  * adapter, which is then being restarted. Node runs the handler in the scope of the code that
  * threw.
  */
-export function blameAdapter(error: unknown): boolean {
+export function reportAdapterError(error: unknown): boolean {
   const current = running.getStore();
   current?.onFault(current.event, error);
   return current !== undefined;

@@ -36,7 +36,7 @@ export {
 export { describeApprovalVerdict as approvalText } from './commands/approval-text.ts';
 export type {
   CommandServices,
-  GatewaySituation as Situation,
+  GatewayFacts as Situation,
   SkillCommands,
   TypedCommand,
 } from './commands/command.ts';
@@ -62,11 +62,11 @@ export {
   type SendNotes,
 } from './delivery/send-notes.ts';
 export {
-  blameAdapter,
   findUndeclaredCapabilities as findUndeclared,
   guardAdapter,
   guarded,
   type OnFault,
+  reportAdapterError as blameAdapter,
   setHandledEvent as handling,
   withoutNulls,
 } from './guard.ts';
@@ -96,10 +96,10 @@ export {
   type CurrentSender as SenderNow,
   findCurrentSender as senderNow,
   findNamedChat as namedChat,
-  findOwnersChat as ownersChat,
-  listOwnersChats as ownersChats,
+  findOwnerChat as ownersChat,
+  listOwnerChats as ownersChats,
   type NamedChat,
-  type OwnersChatDeps,
+  type OwnerChatDeps as OwnersChatDeps,
   readChatHistory as chatHistory,
 } from './known-chats.ts';
 export {

@@ -14,14 +14,14 @@ import {
 import type { HistoryEntry } from './shown-chats.ts';
 
 /** A direct chat in which an owner has written. */
-export interface OwnersChat {
+export interface OwnerChat {
   /** The owner's last message there: its author, its chat, and the route of its answer. */
   readonly last: InboxRow;
   /** The conversation of the chat; linked accounts share one (F13). */
   readonly conversationId: string;
 }
 
-export interface OwnersChatDeps {
+export interface OwnerChatDeps {
   readonly store: Pick<Store, 'inbox' | 'links'>;
   readonly owners: readonly string[];
   /** The agent whose owners and chats are looked up; the default one when absent (F14). */
@@ -34,12 +34,12 @@ export interface OwnersChatDeps {
  * The direct chats in which owners wrote recently, newest first: only those of current owners, and
  * only on accounts that can send.
  */
-export async function* listOwnersChats({
+export async function* listOwnerChats({
   store,
   owners,
   agentName,
   serves,
-}: OwnersChatDeps): AsyncGenerator<OwnersChat> {
+}: OwnerChatDeps): AsyncGenerator<OwnerChat> {
   for (const last of await store.inbox.ownerChats()) {
     const { message } = last;
     // The newest message of a chat decides which agent the chat belongs to.
@@ -58,11 +58,11 @@ export async function* listOwnersChats({
  * The most recent of these chats; with `person` (`telegram:42`), only of this owner. Null when no
  * such chat exists.
  */
-export async function findOwnersChat(
-  deps: OwnersChatDeps,
+export async function findOwnerChat(
+  deps: OwnerChatDeps,
   person?: string,
-): Promise<OwnersChat | null> {
-  for await (const chat of listOwnersChats(deps)) {
+): Promise<OwnerChat | null> {
+  for await (const chat of listOwnerChats(deps)) {
     if (person === undefined || toPersonId(chat.last.message) === person) return chat;
   }
   return null;

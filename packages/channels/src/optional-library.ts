@@ -47,7 +47,8 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
       } catch (thrown) {
         if (!isLibraryMissing(thrown, library)) throw thrown;
         const advice = await createLibraryAdvice(library);
-        return (context: ChannelContext<unknown>) => createAccountWithout(library, advice, context);
+        return (context: ChannelContext<unknown>) =>
+          createAccountWithoutLibrary(library, advice, context);
       }
     },
   };
@@ -61,7 +62,7 @@ function isLibraryMissing(thrown: unknown, { name, parts = [] }: OptionalLibrary
   return [name, ...parts].includes(missing);
 }
 
-interface Advice {
+interface LibraryAdvice {
   readonly reason: string;
   readonly fix: string;
 }
@@ -71,7 +72,7 @@ async function createLibraryAdvice({
   version,
   platform,
   note,
-}: OptionalLibrary): Promise<Advice> {
+}: OptionalLibrary): Promise<LibraryAdvice> {
   const { formatInstallCommand } = await import('@parley/core/install-line');
   const line = formatInstallCommand([version === undefined ? name : `${name}@${version}`]);
   return {
@@ -84,9 +85,9 @@ async function createLibraryAdvice({
  * An account whose library is not installed: it reports the required package, and keeps its answers
  * until the package is installed.
  */
-function createAccountWithout(
+function createAccountWithoutLibrary(
   library: OptionalLibrary,
-  advice: Advice,
+  advice: LibraryAdvice,
   { report }: Pick<ChannelContext<unknown>, 'report'>,
 ): ChannelAdapter {
   return {

@@ -10,7 +10,7 @@ import {
   type UnsentLayer,
 } from '@parley/core';
 import { type Cut, estimateTokens } from '@parley/workspace';
-import type { LayerId, LayerPart, Placement, Rendering } from './layer.ts';
+import type { LayerId, LayerPart, Placement, RenderedLayer } from './layer.ts';
 import type { ContextFence, Layout } from './layout.ts';
 
 /** A part of the system prompt. */
@@ -99,9 +99,9 @@ const REMEMBERED = 4;
  */
 export function createComposer(
   layout: Layout,
-): (rendered: readonly Rendering[], reader: Reader) => AssembledPrompt {
+): (rendered: readonly RenderedLayer[], reader: Reader) => AssembledPrompt {
   const known = new Map<LayerId, ComposedLayer[]>();
-  const compose = (rendering: Rendering, stable: boolean, reader: Reader): ComposedLayer => {
+  const compose = (rendering: RenderedLayer, stable: boolean, reader: Reader): ComposedLayer => {
     const { layer, changes, output } = rendering;
     if (changes || !('text' in output) || !mayRead(reader, output.audience))
       return composeLayer(rendering, stable, reader);
@@ -151,7 +151,7 @@ function isSameAudience(one: Audience, other: Audience): boolean {
 }
 
 function composeLayer(
-  { layer, placement, output }: Rendering,
+  { layer, placement, output }: RenderedLayer,
   stable: boolean,
   reader: Reader,
 ): ComposedLayer {
@@ -189,12 +189,12 @@ export function fenceContext(text: string, fence: ContextFence | undefined): str
  * it cannot close the fence early (P18).
  */
 function fenceUser(
-  renderings: readonly Rendering[],
+  renderings: readonly RenderedLayer[],
   reader: Reader,
   { userFence }: Layout,
-): readonly Rendering[] {
+): readonly RenderedLayer[] {
   if (userFence === undefined) return renderings;
-  const shown = renderings.filter((rendering) => isShownToReader(rendering, reader));
+  const shown = renderings.filter((rendering) => isVisibleToReader(rendering, reader));
   const first = shown[0];
   const last = shown.at(-1);
   if (first === undefined || last === undefined) return renderings;
@@ -205,7 +205,7 @@ function fenceUser(
   ]);
 }
 
-function isShownToReader({ placement, output }: Rendering, reader: Reader): boolean {
+function isVisibleToReader({ placement, output }: RenderedLayer, reader: Reader): boolean {
   return placement === 'user' && 'text' in output && mayRead(reader, output.audience);
 }
 
@@ -213,12 +213,12 @@ function formatOpening({ open, note }: ContextFence): string {
   return `${open}\n${note}`;
 }
 
-function createParleyLine(layer: LayerId, text: string): Rendering {
+function createParleyLine(layer: LayerId, text: string): RenderedLayer {
   const output = { text, source: 'Parley', audience: { kind: 'everyone' } } as const;
   return { layer, placement: 'user', changes: false, output };
 }
 
-function disarmRendering(rendering: Rendering, fence: ContextFence): Rendering {
+function disarmRendering(rendering: RenderedLayer, fence: ContextFence): RenderedLayer {
   const { placement, output } = rendering;
   if (placement !== 'user' || !('text' in output)) return rendering;
   return { ...rendering, output: { ...output, text: disarmText(output.text, fence) } };
@@ -226,12 +226,13 @@ function disarmRendering(rendering: Rendering, fence: ContextFence): Rendering {
 
 function disarmText(written: string, { open, close }: ContextFence): string {
   return [open, close].reduce(
-    (text, line) => text.replace(createCaseInsensitive(line), (found) => `(${found.slice(1)}`),
+    (text, line) =>
+      text.replace(createCaseInsensitivePattern(line), (found) => `(${found.slice(1)}`),
     written,
   );
 }
 
-function createCaseInsensitive(line: string): RegExp {
+function createCaseInsensitivePattern(line: string): RegExp {
   return new RegExp(RegExp.escape(line), 'gi');
 }
 
@@ -264,7 +265,8 @@ export function toSentPrompt(
   for (const line of report) {
     if (line.outcome === 'absent' || line.outcome === 'failed') unsent.push(line);
     // The part was present when the prompt was composed, but a later check removed it.
-    else if (line.outcome === 'withheld' || !sent.has(line.layer)) unsent.push(toWithheld(line));
+    else if (line.outcome === 'withheld' || !sent.has(line.layer))
+      unsent.push(toWithheldLayer(line));
   }
   return { layout, parts, unsent };
 }
@@ -283,7 +285,7 @@ function toSentPart(
   return { layer, placement, source, audience, stable, cut, tokens, text };
 }
 
-function toWithheld({
+function toWithheldLayer({
   layer,
   placement,
   source,

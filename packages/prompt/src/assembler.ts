@@ -12,7 +12,7 @@ import {
   type PromptContext,
   PromptError,
   type PromptMode,
-  type Rendering,
+  type RenderedLayer,
 } from './layer.ts';
 import { safetyLayer } from './layers/instructions.ts';
 import { type LayerRegistry, type Layout, type LayoutStep, resolveSteps } from './layout.ts';
@@ -93,11 +93,11 @@ const NO_READS = { id: 'a layer without reads' };
 function createRenderer(
   context: PromptContext,
   log: Logger,
-): (step: LayoutStep) => Rendering | Promise<Rendering> {
+): (step: LayoutStep) => RenderedLayer | Promise<RenderedLayer> {
   const { mode = 'full' } = context;
   const withoutFiles = { ...context, view: restrictView(context.view, NO_READS, log) };
   return ({ layer, placement, options, reads }) => {
-    const rendering = (output: LayerOutput): Rendering => {
+    const rendering = (output: LayerOutput): RenderedLayer => {
       return { layer: layer.id, placement, changes: layer.volatility === 'turn', output };
     };
     if (options.off !== undefined) return rendering(createAbsent(options.off));
@@ -123,9 +123,9 @@ function createRenderer(
 
 /** Awaits only the promises among the items; all of them have already started. */
 async function waitForAll(
-  renderings: readonly (Rendering | Promise<Rendering>)[],
-): Promise<readonly Rendering[]> {
-  const done: Rendering[] = [];
+  renderings: readonly (RenderedLayer | Promise<RenderedLayer>)[],
+): Promise<readonly RenderedLayer[]> {
+  const done: RenderedLayer[] = [];
   for (const one of renderings) done.push(one instanceof Promise ? await one : one);
   return done;
 }
@@ -138,7 +138,7 @@ function renderAdditions(
   { system = [], userContext = [] }: PromptAdditions,
   mode: PromptMode,
   fixedSystem: boolean,
-): readonly Rendering[] {
+): readonly RenderedLayer[] {
   const placed = [
     ...system.map((part) => ({ part, placement: fixedSystem ? 'user' : 'system' }) as const),
     ...userContext.map((part) => ({ part, placement: 'user' }) as const),
@@ -188,7 +188,7 @@ function logDefect(log: Logger, line: LayerReport): void {
 }
 
 /** The layer's text in the first turn; `null` if the layer was absent. */
-const KeptLayer = z.nullable(
+const StoredLayer = z.nullable(
   z.object({
     text: z.string(),
     source: z.string(),
@@ -196,9 +196,9 @@ const KeptLayer = z.nullable(
     cut: z.nullable(z.object({ shown: z.int(), total: z.int() })),
   }),
 );
-type KeptLayer = z.infer<typeof KeptLayer>;
+type StoredLayer = z.infer<typeof StoredLayer>;
 
-const KeptLayers = z.record(z.string(), KeptLayer);
+const KeptLayers = z.record(z.string(), StoredLayer);
 
 /**
  * Replaces this turn's system prompt with the one from the session's first turn (P05), because
@@ -207,19 +207,19 @@ const KeptLayers = z.record(z.string(), KeptLayer);
  * notified.
  */
 async function fixSystemPrompt(
-  renderings: readonly Rendering[],
+  renderings: readonly RenderedLayer[],
   context: PromptContext,
   place: { readonly layout: string; readonly log: Logger },
-): Promise<readonly Rendering[]> {
+): Promise<readonly RenderedLayer[]> {
   if (context.fix === undefined) return renderings;
   const now = Object.fromEntries(
-    renderings.filter(isFixedLayer).map(({ layer, output }) => [layer, toKeptLayer(output)]),
+    renderings.filter(isFixedLayer).map(({ layer, output }) => [layer, toStoredLayer(output)]),
   );
   const key = `prompt:${place.layout}:${context.mode ?? 'full'}`;
   try {
     const kept = await context.fix(key, now, KeptLayers);
     return renderings.map((rendering) =>
-      isFixedLayer(rendering) ? restoreKeptText(rendering, kept) : rendering,
+      isFixedLayer(rendering) ? restoreLayerText(rendering, kept) : rendering,
     );
   } catch (error) {
     place.log.error(
@@ -230,20 +230,20 @@ async function fixSystemPrompt(
   }
 }
 
-function isFixedLayer({ layer, placement }: Rendering): boolean {
+function isFixedLayer({ layer, placement }: RenderedLayer): boolean {
   return placement === 'system' && layer !== safetyLayer.id;
 }
 
-function toKeptLayer(output: Rendering['output']): KeptLayer {
+function toStoredLayer(output: RenderedLayer['output']): StoredLayer {
   if (!('text' in output)) return null;
   const { text, source, audience, cut = null } = output;
   return { text, source, audience, cut };
 }
 
-function restoreKeptText(
-  rendering: Rendering,
-  kept: Readonly<Record<LayerId, KeptLayer>>,
-): Rendering {
+function restoreLayerText(
+  rendering: RenderedLayer,
+  kept: Readonly<Record<LayerId, StoredLayer>>,
+): RenderedLayer {
   const first = kept[rendering.layer] ?? null;
   if (first !== null) return { ...rendering, output: first };
   if (!('text' in rendering.output)) return rendering;

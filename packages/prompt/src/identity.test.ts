@@ -4,7 +4,7 @@ import type { Audience, Reader } from '@parley/core';
 import type { WorkspaceFile } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import {
-  createCharacterSource,
+  createPersonaSource,
   type IdentitySources,
   type NamedText,
   parseIdentity,
@@ -129,7 +129,7 @@ describe('persona and output format', () => {
   it.each(PERSONAS.flatMap((persona) => FORMATS.map((format) => [persona, format] as const)))(
     '[P14] combine freely: $0.name with $1.name',
     async (persona, format) => {
-      const { persona: who, outputFormat } = await createCharacterSource({
+      const { persona: who, outputFormat } = await createPersonaSource({
         persona,
         format,
       }).gather(turn());
@@ -142,7 +142,7 @@ describe('persona and output format', () => {
     const fix = session();
     const texts = [];
     for (const format of FORMATS) {
-      const source = createCharacterSource({ persona: PERSONAS[0], format });
+      const source = createPersonaSource({ persona: PERSONAS[0], format });
       texts.push(await source.gather(turn({ fix })));
     }
     expect(new Set(texts.map(({ persona }) => persona?.text))).toEqual(
@@ -156,7 +156,7 @@ describe('persona and output format', () => {
   it('[P14] are read from the workspace if it has a file of that name', async () => {
     const files = { 'personas/wren.md': 'You are mine.', 'output-formats/plain.md': 'Just talk.' };
     const character = { persona: named('wren', 'builtIn'), format: named('plain', 'builtIn') };
-    expect(await createCharacterSource(character).gather(turn({ files }))).toEqual({
+    expect(await createPersonaSource(character).gather(turn({ files }))).toEqual({
       persona: {
         text: 'You are mine.',
         source: 'personas/wren.md',
@@ -172,20 +172,20 @@ describe('persona and output format', () => {
 
   it('[W03] keep the audience of their file, and a private one is not replaced by the built-in one', async () => {
     const asking = { files: { 'personas/wren.md': 'x' }, audience: { kind: 'owner' } } as const;
-    const source = createCharacterSource({ persona: named('wren', 'builtIn') });
+    const source = createPersonaSource({ persona: named('wren', 'builtIn') });
     expect((await source.gather(turn(asking))).persona?.audience).toEqual({ kind: 'owner' });
     expect(await source.gather(turn({ ...asking, reader: GUEST }))).toEqual({});
   });
 
   it('[P02] are empty when the settings name none or the named one does not exist', async () => {
-    expect(await createCharacterSource({}).gather(turn())).toEqual({});
-    expect(await createCharacterSource({ persona: named('nobody') }).gather(turn())).toEqual({});
+    expect(await createPersonaSource({}).gather(turn())).toEqual({});
+    expect(await createPersonaSource({ persona: named('nobody') }).gather(turn())).toEqual({});
   });
 });
 
 describe('a session', () => {
-  const first = createCharacterSource({ persona: named('wren', 'first') });
-  const second = createCharacterSource({ persona: named('raven', 'second') });
+  const first = createPersonaSource({ persona: named('wren', 'first') });
+  const second = createPersonaSource({ persona: named('raven', 'second') });
 
   it('[P14] keeps the persona of its first turn, word for word', async () => {
     const fix = session();
@@ -203,14 +203,14 @@ describe('a session', () => {
 
   it('[P14] can receive its persona later when its first turn had none', async () => {
     const fix = session();
-    await createCharacterSource({ persona: named('nobody') }).gather(turn({ fix }));
+    await createPersonaSource({ persona: named('nobody') }).gather(turn({ fix }));
     expect((await first.gather(turn({ fix }))).persona?.text).toBe('first');
   });
 });
 
 describe('the other settings of a profile', () => {
   it('[P13] [P15] set the ephemeral prompt and the files to skip', async () => {
-    const source = createCharacterSource({ ephemeral: 'Be brief.', skipContextFiles: true });
+    const source = createPersonaSource({ ephemeral: 'Be brief.', skipContextFiles: true });
     expect(await source.gather(turn())).toEqual({
       ephemeral: { text: 'Be brief.', source: 'settings', audience: { kind: 'everyone' } },
       skipContextFiles: true,

@@ -106,7 +106,7 @@ function toShortLine(value: string | undefined): string {
  * The persona and output format of the settings, or of the profile that the settings name (P14,
  * P15).
  */
-export interface Character {
+export interface PersonaSettings {
   readonly persona?: NamedText | undefined;
   readonly format?: NamedText | undefined;
   readonly ephemeral?: string | undefined;
@@ -117,7 +117,7 @@ export interface Character {
  * The first turn of a session fixes the persona: the text stays verbatim, even if its file is
  * edited. The format may change at any time.
  */
-export function createCharacterSource(character: Character): ContextSource {
+export function createPersonaSource(character: PersonaSettings): ContextSource {
   return {
     id: 'character',
     reads: NAMED_FOLDERS.map((folder) => `${folder}/`),

@@ -26,12 +26,12 @@ export {
 } from './compare-prompts.ts';
 export { applySwitches as withSwitches } from './context-blocks.ts';
 export {
-  type Character,
-  createCharacterSource as characterSource,
+  createPersonaSource as characterSource,
   IDENTITY_FILE,
   type IdentitySource,
   mergeIdentityFields as firstSet,
   type NamedText,
+  type PersonaSettings as Character,
   readIdentity,
   resolveIdentity as identityOf,
 } from './identity.ts';

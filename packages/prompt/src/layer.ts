@@ -92,7 +92,7 @@ export interface Layer {
 
 export type LayerOutput = LayerPart | Absent | { readonly failed: unknown };
 
-export interface Rendering {
+export interface RenderedLayer {
   readonly layer: LayerId;
   readonly placement: Placement;
   /** Whether the output may differ in the next turn. */

@@ -96,7 +96,7 @@ interface ResolvedSteps {
  * PromptError `layer-unknown` or `layout-duplicate`.
  */
 export function resolveSteps(layers: LayerRegistry, layout: Layout): ResolvedSteps {
-  assertEachOnce(layout);
+  assertUniqueLayers(layout);
   const named = layout.layers.some(({ layer }) => layer === safetyLayer.id);
   const entries = named ? layout.layers : [{ layer: safetyLayer.id }, ...layout.layers];
   const ephemeral = entries.find(({ layer }) => layer === ephemeralLayer.id);
@@ -127,7 +127,7 @@ function createStep(layer: Layer, entry: LayoutEntry): LayoutStep {
   return { layer, placement, options, reads };
 }
 
-function assertEachOnce(layout: Layout): void {
+function assertUniqueLayers(layout: Layout): void {
   const ids = layout.layers.map(({ layer }) => layer);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice === undefined) return;

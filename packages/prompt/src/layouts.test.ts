@@ -12,7 +12,7 @@ import {
 import { BUILT_IN_LAYOUTS, getLayout } from './layouts.ts';
 import {
   createContext,
-  createCuttingView,
+  createTruncatingView,
   createView,
   FACTS,
   GUEST,
@@ -64,7 +64,7 @@ const among = (headings: readonly string[], text: string): readonly string[] =>
 async function lettersShown(name: string, limits: FileLimits): Promise<readonly number[]> {
   const files = { 'AGENTS.md': 'q'.repeat(70_000), 'SOUL.md': 'z'.repeat(70_000) };
   const layout = applyFileLimits(getLayout(name), limits);
-  const { persona: _, ...context } = everything({ view: createCuttingView(OWNER, files) });
+  const { persona: _, ...context } = everything({ view: createTruncatingView(OWNER, files) });
   const { system, userContext } = await createAssembler({ layers, layout }).assemble(context);
   const text = [...system, ...userContext].map((part) => part.text).join('\n');
   return ['q', 'z'].map((letter) => {
@@ -256,7 +256,7 @@ describe('the layer order of the built-in layouts', () => {
       const name = title.slice(title.indexOf(' ') + 1);
       for (const file of names) {
         const shown = async (characters: number) => {
-          const view = createCuttingView(OWNER, { [file]: 'é'.repeat(characters) });
+          const view = createTruncatingView(OWNER, { [file]: 'é'.repeat(characters) });
           const text = systemOf(await promptOf(name, everything({ view })));
           return [text.split('é').length - 1, text.includes('[Cut: ')];
         };

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
-import { createCharacterSource, type NamedText } from './identity.ts';
+import { createPersonaSource, type NamedText } from './identity.ts';
 import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
 import { getLayout } from './layouts.ts';
 import { createContext } from './testing/example-turn.ts';
@@ -30,7 +30,7 @@ describe('persona, output format and layout', () => {
       const context = createContext({});
       const turn = { ...context, conversationId: 'c', session: 1 };
       const ephemeral = 'Answer in three words.';
-      const features = await createCharacterSource({ persona, format, ephemeral }).gather(turn);
+      const features = await createPersonaSource({ persona, format, ephemeral }).gather(turn);
       const layers = createLayerRegistry(createBuiltInLayers());
       const assembler = createAssembler({ layers, layout: getLayout(layout) });
       const { system, userContext } = await assembler.assemble({ ...context, ...features });

@@ -15,14 +15,14 @@ const RISKY =
  * original and states the truncation (P10).
  */
 export function quoteUntrusted(text: string, limit: number): string {
-  return escapeRisky(JSON.stringify(capUntrusted(text, limit)));
+  return escapeRiskyCharacters(JSON.stringify(capUntrusted(text, limit)));
 }
 
 /**
  * Serializes a value with text from chat users as one line of JSON, escaped as in `quoteUntrusted`.
  */
 export function formatUntrustedJson(value: object): string {
-  return escapeRisky(JSON.stringify(value));
+  return escapeRiskyCharacters(JSON.stringify(value));
 }
 
 /** The note is short, because it precedes every result. */
@@ -49,7 +49,7 @@ export function capUntrusted(text: string, limit: number): string {
   return `${text.slice(0, limit).toWellFormed()}… [cut: ${limit} of ${text.length} characters]`;
 }
 
-function escapeRisky(json: string): string {
+function escapeRiskyCharacters(json: string): string {
   return json.replace(RISKY, (character) =>
     Array.from({ length: character.length }, (_, index) => {
       const unit = character.charCodeAt(index).toString(16).padStart(4, '0');

@@ -32,7 +32,7 @@ export function callFaults<Aim extends z.core.$ZodLooseShape>(aim: Aim) {
   ] as const;
 }
 
-interface Armed<Fault> {
+interface ArmedFault<Fault> {
   readonly fault: Fault;
   skip: number;
   left: number;
@@ -40,7 +40,7 @@ interface Armed<Fault> {
 
 /** The faults that are still armed; the oldest match is used first. */
 export class ArmedFaults<Fault extends FaultAim> {
-  #armed: Armed<Fault>[] = [];
+  #armed: ArmedFault<Fault>[] = [];
 
   arm(fault: Fault): void {
     this.#armed.push({ fault, skip: fault.skip ?? 0, left: fault.times ?? 1 });

@@ -1,4 +1,4 @@
-export class Changes {
+export class ChangeNotifier {
   readonly #listeners = new Set<() => void>();
   readonly #summary: () => string;
 

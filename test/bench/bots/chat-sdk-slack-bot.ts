@@ -29,7 +29,10 @@ const bot = new Chat({
 });
 
 /** Answers a message together with those that have arrived since the previous one. */
-async function answerTo(message: Message, context: MessageContext | undefined): Promise<string> {
+async function answerMessage(
+  message: Message,
+  context: MessageContext | undefined,
+): Promise<string> {
   const asked = [...(context?.skipped ?? []), message].map(({ text }) => text).join('\n\n');
   const messages = [
     { role: 'system', content: SYSTEM },
@@ -39,17 +42,17 @@ async function answerTo(message: Message, context: MessageContext | undefined): 
 }
 
 bot.onDirectMessage(async (thread, message, _channel, context) => {
-  await thread.post(await answerTo(message, context));
+  await thread.post(await answerMessage(message, context));
 });
 bot.onNewMention(async (thread, message, context) => {
   await thread.subscribe();
-  await thread.post(await answerTo(message, context));
+  await thread.post(await answerMessage(message, context));
 });
 bot.onSubscribedMessage(async (thread, message, context) => {
-  await thread.post(await answerTo(message, context));
+  await thread.post(await answerMessage(message, context));
 });
 
-async function handle(request: Request): Promise<Response> {
+async function handleRequest(request: Request): Promise<Response> {
   if (ANSWERS !== 'after') return bot.webhooks.slack(request);
   const tasks: Promise<unknown>[] = [];
   const response = await bot.webhooks.slack(request, {
@@ -68,7 +71,7 @@ const server = createServer(async (incoming, outgoing) => {
   }
   const body = new Uint8Array(await buffer(incoming));
   const url = `http://127.0.0.1${incoming.url}`;
-  const response = await handle(new Request(url, { method: 'POST', headers, body }));
+  const response = await handleRequest(new Request(url, { method: 'POST', headers, body }));
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.end(await response.text());
 });

@@ -1,16 +1,16 @@
 import { expect } from 'vitest';
-import type { Behaviour } from './behaviour.ts';
-import type { Place } from './peer.ts';
-import type { Scene } from './scene.ts';
+import type { ChannelBehavior } from './behaviour.ts';
+import type { ChatLocation } from './peer.ts';
+import type { ChannelScene } from './scene.ts';
 
 /** Expects no answer: a pending question is still unanswered after an exchange in another chat. */
-async function expectSilence(scene: Scene, place: Place): Promise<void> {
+async function expectSilence(scene: ChannelScene, place: ChatLocation): Promise<void> {
   await scene.exchange(scene.peer.direct(), 'meanwhile');
   expect(scene.answers(place)).toEqual([]);
 }
 
 /** Rows about who is answered, where, and when. */
-export const CONVERSATIONS: readonly Behaviour[] = [
+export const CONVERSATIONS: readonly ChannelBehavior[] = [
   {
     title: '[F03] a direct message is answered in that chat',
     run: async (scene) => {

@@ -2,15 +2,15 @@ import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWERS } from './answers.ts';
 import { APPROVALS } from './approvals.ts';
-import type { Behaviour } from './behaviour.ts';
+import type { ChannelBehavior } from './behaviour.ts';
 import { COMMANDS } from './commands.ts';
 import { CONVERSATIONS } from './conversations.ts';
-import type { Peer, Trait } from './peer.ts';
+import type { PlatformPeer, PlatformTrait } from './peer.ts';
 import { restarts } from './restarts.ts';
-import { type Scene, startScene } from './scene.ts';
+import { type ChannelScene, startScene } from './scene.ts';
 import { LOST_CONNECTIONS, TROUBLES } from './troubles.ts';
 
-const table = (quotes: boolean): readonly Behaviour[] => [
+const table = (quotes: boolean): readonly ChannelBehavior[] => [
   ...CONVERSATIONS,
   ...COMMANDS,
   ...APPROVALS,
@@ -31,11 +31,11 @@ const FIRST = 'Telegram';
  */
 export function everyChannel(
   name: string,
-  makePeer: () => Promise<Peer>,
-  lacks: readonly Trait[],
+  makePeer: () => Promise<PlatformPeer>,
+  lacks: readonly PlatformTrait[],
 ): void {
   describe(`every channel: ${name}`, () => {
-    let scene: Scene;
+    let scene: ChannelScene;
     beforeAll(async () => {
       scene = await startScene(makePeer);
     });

@@ -1,8 +1,14 @@
-import { untilConnected } from '../../e2e/channel-states.ts';
+import { waitUntilConnected } from '../../e2e/channel-states.ts';
 import { GitHubDouble } from '../../platforms/chat-sdk/doubles/github.ts';
 import type { GitHubComment } from '../../platforms/chat-sdk/doubles/github-state.ts';
-import { visibleMarkdown } from '../../platforms/chat-sdk/doubles/visible-markdown.ts';
-import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+import { toVisibleMarkdown } from '../../platforms/chat-sdk/doubles/visible-markdown.ts';
+import type {
+  ChatLocation,
+  PersonMessage,
+  PlatformPeer,
+  SendFault,
+  VisibleMessage,
+} from './peer.ts';
 
 const BOT = 'parley-bot';
 const OWNER = 'olga';
@@ -25,10 +31,10 @@ const FAULTS = {
  * GitHub: comments on issues and on a diff. GitHub has no direct chats; a person who is alone with
  * the bot mentions it in an issue of their own.
  */
-export async function githubPeer(): Promise<Peer> {
+export async function startGitHubPeer(): Promise<PlatformPeer> {
   const double = await new GitHubDouble().start();
   let next = 0;
-  const open = (kind: Place['kind']): Place => {
+  const open = (kind: ChatLocation['kind']): ChatLocation => {
     next += 1;
     const repository = `acme/garden-${next}`;
     const issue = double.state.openIssue(repository, 'Tomatoes', kind === 'thread', 'ann');
@@ -61,7 +67,7 @@ export async function githubPeer(): Promise<Peer> {
     owner: `github:${double.state.user(OWNER).id}`,
     ownerPlace: open('direct'),
     async link(parley) {
-      await untilConnected(parley);
+      await waitUntilConnected(parley);
       double.deliveries.sendTo(`${parley.address}/channels/github/default/`);
       isLinked = true;
     },
@@ -69,11 +75,11 @@ export async function githubPeer(): Promise<Peer> {
     group: () => open('group'),
     thread: () => open('thread'),
     other: (place) => `another-at-${place.id.replace(/\W/g, '-')}`,
-    say: (place, saying) => say(double, place, saying, roots),
+    say: (place, saying) => sendMessage(double, place, saying, roots),
     edit: () => Promise.reject(new Error('the adapter reads no edits')),
     erase: () => Promise.reject(new Error('the adapter reads no deletions')),
-    seen: (place) => seen(double, place),
-    trouble: (place, trouble) => makeTrouble(double, place, trouble),
+    seen: (place) => listMessages(double, place),
+    trouble: (place, trouble) => injectFault(double, place, trouble),
     tellTwice: () => double.deliveries.repeatNext(),
     tellSwapped: () => double.deliveries.swapNext(),
     disconnect() {
@@ -88,13 +94,13 @@ export async function githubPeer(): Promise<Peer> {
   };
 }
 
-async function say(
+async function sendMessage(
   double: GitHubDouble,
-  place: Place,
-  { text, from, mention, bot }: Saying,
+  place: ChatLocation,
+  { text, from, mention, bot }: PersonMessage,
   roots: Map<string, GitHubComment>,
 ): Promise<string> {
-  const { repository, issue } = locate(place);
+  const { repository, issue } = parseLocation(place);
   const isAddressed = mention === true || place.kind === 'direct';
   const author = bot ? 'robot[bot]' : (from ?? (issue === 1 ? OWNER : `ann-${issue}`));
   const root = roots.get(place.id);
@@ -107,18 +113,18 @@ async function say(
   return String(comment.id);
 }
 
-function seen(double: GitHubDouble, place: Place): Seen[] {
-  const { repository, issue } = locate(place);
+function listMessages(double: GitHubDouble, place: ChatLocation): VisibleMessage[] {
+  const { repository, issue } = parseLocation(place);
   const kind = place.kind === 'thread' ? 'review' : 'issue';
   return double.state.conversation(repository, issue, kind).map(({ id, user, body }) => ({
     id: String(id),
     from: user.login === BOT ? 'bot' : user.login,
-    text: visibleMarkdown(body),
+    text: toVisibleMarkdown(body),
   }));
 }
 
-function makeTrouble(double: GitHubDouble, place: Place, trouble: Trouble): void {
-  const { repository, issue } = locate(place);
+function injectFault(double: GitHubDouble, place: ChatLocation, trouble: SendFault): void {
+  const { repository, issue } = parseLocation(place);
   if (trouble === 'format-refused') throw new Error('GitHub refuses no format');
   if (trouble === 'thrown-out') double.state.lock(repository, issue);
   else {
@@ -128,7 +134,10 @@ function makeTrouble(double: GitHubDouble, place: Place, trouble: Trouble): void
   }
 }
 
-function locate({ id }: Place): { readonly repository: string; readonly issue: number } {
+function parseLocation({ id }: ChatLocation): {
+  readonly repository: string;
+  readonly issue: number;
+} {
   const [repository = '', issue] = id.split('#');
   return { repository, issue: Number(issue) };
 }

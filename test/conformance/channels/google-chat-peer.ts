@@ -1,12 +1,18 @@
-import { untilConnected } from '../../e2e/channel-states.ts';
+import { waitUntilConnected } from '../../e2e/channel-states.ts';
 import { GoogleChatDouble } from '../../platforms/chat-sdk/doubles/google-chat.ts';
 import {
   type ChatSpace,
-  pressable,
-  visibleMessage,
+  getVisibleMessage,
+  listPressableButtons,
 } from '../../platforms/chat-sdk/doubles/google-chat-state.ts';
 import { FILES } from './files.ts';
-import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+import type {
+  ChatLocation,
+  PersonMessage,
+  PlatformPeer,
+  SendFault,
+  VisibleMessage,
+} from './peer.ts';
 import { rerouteEverywhere } from './rerouting.ts';
 
 const OWNER = '1000000';
@@ -25,7 +31,7 @@ const FAULTS = {
  * Google Chat: direct chats and rooms with threads, all subscribed, so that Pub/Sub redelivers
  * unacknowledged events. A reply is a message in the thread of the message it answers.
  */
-export async function googleChatPeer(): Promise<Peer> {
+export async function startGoogleChatPeer(): Promise<PlatformPeer> {
   const double = await new GoogleChatDouble().start();
   double.isSubscribed = () => true;
   const rerouting = rerouteEverywhere(double.hosts);
@@ -34,11 +40,11 @@ export async function googleChatPeer(): Promise<Peer> {
     next += 1;
     return String(next);
   };
-  const direct = (person: string): Place => {
+  const direct = (person: string): ChatLocation => {
     const { name } = double.state.open(`direct-${person}`, 'DIRECT_MESSAGE', [person]);
     return { id: name, kind: 'direct' };
   };
-  const group = (): Place => {
+  const group = (): ChatLocation => {
     const { name } = double.state.open(`room-${fresh()}`, 'SPACE', [fresh()]);
     return { id: name, kind: 'group' };
   };
@@ -62,7 +68,7 @@ export async function googleChatPeer(): Promise<Peer> {
     owner: `google-chat:users/${OWNER}`,
     ownerPlace: direct(OWNER),
     async link(parley) {
-      await untilConnected(parley);
+      await waitUntilConnected(parley);
       const url = `${parley.address}/channels/google-chat/default/`;
       double.interactions.sendTo(url);
       double.pushes.sendTo(url);
@@ -70,7 +76,7 @@ export async function googleChatPeer(): Promise<Peer> {
     direct: () => direct(fresh()),
     group,
     thread() {
-      const { space } = find(double, group());
+      const { space } = findSpace(double, group());
       const [sender] = space.members.values();
       if (sender === undefined) throw new Error('The room is empty.');
       const facts = {
@@ -84,13 +90,13 @@ export async function googleChatPeer(): Promise<Peer> {
       return { id: thread, kind: 'thread' };
     },
     other: () => fresh(),
-    say: (place, saying) => say(double, place, saying),
+    say: (place, saying) => sendMessage(double, place, saying),
     edit: () => Promise.reject(new Error('the adapter reads no edits')),
     erase: () => Promise.reject(new Error('the adapter reads no deletions')),
     press: (place, id, label, from) =>
-      void double.press(find(double, place).space, id, label, from.replace('users/', '')),
-    seen: (place) => seen(double, place),
-    trouble: (place, trouble) => makeTrouble(double, place, trouble),
+      void double.press(findSpace(double, place).space, id, label, from.replace('users/', '')),
+    seen: (place) => listMessages(double, place),
+    trouble: (place, trouble) => injectFault(double, place, trouble),
     tellTwice: () => double.pushes.repeatNext(),
     tellSwapped() {
       double.interactions.swapNext();
@@ -110,19 +116,19 @@ export async function googleChatPeer(): Promise<Peer> {
 }
 
 /** The name of a thread starts with the name of its space. */
-function find(double: GoogleChatDouble, { id }: Pick<Place, 'id'>) {
+function findSpace(double: GoogleChatDouble, { id }: Pick<ChatLocation, 'id'>) {
   const [, space = '', thread] = /^(spaces\/[^/]+)(\/threads\/.+)?$/.exec(id) ?? [];
   const found = double.state.spaces.get(space);
   if (found === undefined) throw new Error(`There is no space ${id}.`);
   return { space: found, thread: thread === undefined ? undefined : id };
 }
 
-async function say(
+async function sendMessage(
   double: GoogleChatDouble,
-  place: Place,
-  { text, from, mention, replyTo, files = [], bot }: Saying,
+  place: ChatLocation,
+  { text, from, mention, replyTo, files = [], bot }: PersonMessage,
 ): Promise<string> {
-  const { space, thread } = find(double, place);
+  const { space, thread } = findSpace(double, place);
   const answered = space.messages.find(({ name }) => name === replyTo);
   const message = await double.say({
     ...{ space, text, mention: mention === true, isBot: bot === true },
@@ -131,7 +137,7 @@ async function say(
       thread ??
       answered?.thread ??
       (place.kind === 'direct' ? `${space.name}/threads/all` : undefined),
-    from: bot ? ROBOT : (from?.replace('users/', '') ?? memberOf(space)),
+    from: bot ? ROBOT : (from?.replace('users/', '') ?? getMember(space)),
     files: files.map((file) =>
       file === 'picture'
         ? { name: 'a.png', type: 'image/png', bytes: FILES.picture }
@@ -141,32 +147,32 @@ async function say(
   return message.name;
 }
 
-function memberOf({ members }: ChatSpace): string {
+function getMember({ members }: ChatSpace): string {
   const [first] = members.keys();
   return first?.replace('users/', '') ?? '';
 }
 
-function seen(double: GoogleChatDouble, place: Place): Seen[] {
-  const { space, thread } = find(double, place);
+function listMessages(double: GoogleChatDouble, place: ChatLocation): VisibleMessage[] {
+  const { space, thread } = findSpace(double, place);
   return space.messages
     .filter((message) => thread === undefined || message.thread === thread)
     .map((message) => {
       const { name, sender } = message;
       const id = message.thread.split('/').at(-1);
       const root = `${space.name}/messages/${id}.${id}`;
-      const buttons = pressable(message).map(({ text }) => text);
+      const buttons = listPressableButtons(message).map(({ text }) => text);
       return {
         id: name,
         from: sender.name === double.app.name ? 'bot' : sender.name,
-        text: visibleMessage(message),
+        text: getVisibleMessage(message),
         ...(root !== name && place.kind !== 'direct' && { replyTo: root }),
         ...(buttons.length > 0 && { buttons }),
       };
     });
 }
 
-function makeTrouble(double: GoogleChatDouble, place: Place, trouble: Trouble): void {
-  const { space } = find(double, place);
+function injectFault(double: GoogleChatDouble, place: ChatLocation, trouble: SendFault): void {
+  const { space } = findSpace(double, place);
   if (trouble === 'format-refused') throw new Error('Google Chat refuses no format');
   if (trouble === 'thrown-out') space.hasApp = false;
   else {

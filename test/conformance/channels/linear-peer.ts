@@ -1,7 +1,13 @@
-import { untilConnected } from '../../e2e/channel-states.ts';
+import { waitUntilConnected } from '../../e2e/channel-states.ts';
 import { LinearDouble } from '../../platforms/chat-sdk/doubles/linear.ts';
-import { visibleMarkdown } from '../../platforms/chat-sdk/doubles/visible-markdown.ts';
-import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+import { toVisibleMarkdown } from '../../platforms/chat-sdk/doubles/visible-markdown.ts';
+import type {
+  ChatLocation,
+  PersonMessage,
+  PlatformPeer,
+  SendFault,
+  VisibleMessage,
+} from './peer.ts';
 
 const OWNER = 'olga';
 const LIMITED = { type: 'ratelimited', code: 'RATELIMITED', statusCode: 400, userError: true };
@@ -23,12 +29,12 @@ const FAULTS = {
  * Linear: comments on issues, whose replies form threads. Linear has no direct chats; a person who
  * is alone with the bot mentions it in one thread of an issue of their own.
  */
-export async function linearPeer(): Promise<Peer> {
+export async function startLinearPeer(): Promise<PlatformPeer> {
   const double = await new LinearDouble().start();
   /** The first comment of each thread. */
   const roots = new Map<string, string>();
   let next = 0;
-  const open = (kind: Place['kind']): Place => {
+  const open = (kind: ChatLocation['kind']): ChatLocation => {
     next += 1;
     return { id: double.state.openIssue(`Tomatoes ${next}`), kind };
   };
@@ -49,7 +55,7 @@ export async function linearPeer(): Promise<Peer> {
     owner: `linear:${double.state.user(OWNER).id}`,
     ownerPlace,
     async link(parley) {
-      await untilConnected(parley);
+      await waitUntilConnected(parley);
       double.deliveries.sendTo(`${parley.address}/channels/linear/default/`);
     },
     direct: () => open('direct'),
@@ -63,14 +69,14 @@ export async function linearPeer(): Promise<Peer> {
     other: (place) => `another-at-${place.id}`,
     async say(place, saying) {
       const from = saying.from ?? (place === ownerPlace ? OWNER : `ann-at-${place.id}`);
-      const id = await say(double, place, { ...saying, from }, roots.get(place.id));
+      const id = await sendMessage(double, place, { ...saying, from }, roots.get(place.id));
       if (place.kind === 'direct' && !roots.has(place.id)) roots.set(place.id, id);
       return id;
     },
     edit: () => Promise.reject(new Error('the adapter reads no edits')),
     erase: () => Promise.reject(new Error('the adapter reads no deletions')),
-    seen: (place) => seen(double, place),
-    trouble: (place, trouble) => makeTrouble(double, place, trouble),
+    seen: (place) => listMessages(double, place),
+    trouble: (place, trouble) => injectFault(double, place, trouble),
     tellTwice: () => double.deliveries.repeatNext(),
     tellSwapped: () => double.deliveries.swapNext(),
     disconnect() {
@@ -82,10 +88,10 @@ export async function linearPeer(): Promise<Peer> {
   };
 }
 
-async function say(
+async function sendMessage(
   double: LinearDouble,
-  { id: issueId, kind }: Place,
-  { text, from = '', mention, replyTo, bot }: Saying,
+  { id: issueId, kind }: ChatLocation,
+  { text, from = '', mention, replyTo, bot }: PersonMessage,
   root: string | undefined,
 ): Promise<string> {
   const answered = replyTo === undefined ? undefined : double.state.find(replyTo);
@@ -100,16 +106,20 @@ async function say(
   return comment.id;
 }
 
-function seen(double: LinearDouble, { id: issueId, kind }: Place): Seen[] {
+function listMessages(double: LinearDouble, { id: issueId, kind }: ChatLocation): VisibleMessage[] {
   return double.state.conversation(issueId).map(({ id, user, body, parentId }) => ({
     id,
     from: user === double.state.bot ? 'bot' : user.name,
-    text: visibleMarkdown(body),
+    text: toVisibleMarkdown(body),
     ...(parentId !== undefined && kind !== 'direct' && { replyTo: parentId }),
   }));
 }
 
-function makeTrouble(double: LinearDouble, { id: issueId }: Place, trouble: Trouble): void {
+function injectFault(
+  double: LinearDouble,
+  { id: issueId }: ChatLocation,
+  trouble: SendFault,
+): void {
   if (trouble === 'format-refused') throw new Error('Linear refuses no format');
   if (trouble === 'thrown-out') double.state.close(issueId);
   else {

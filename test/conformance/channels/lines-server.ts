@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
 /** The messages that the bot sends, as one JSON document per line. */
-const Line = z.discriminatedUnion('kind', [
+const ReceivedLine = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hello'), name: z.string() }),
   z.object({ kind: z.literal('ack'), id: z.string() }),
   z.object({
@@ -14,7 +14,7 @@ const Line = z.discriminatedUnion('kind', [
     to: z.string().optional(),
   }),
 ]);
-type Line = z.infer<typeof Line>;
+type ReceivedLine = z.infer<typeof ReceivedLine>;
 
 /** A message in a room, as people see it. */
 export interface LinesMessage {
@@ -48,7 +48,7 @@ export class LinesServer {
     this.#server = createServer((socket) => {
       socket.on('error', () => {});
       createInterface(socket)
-        .on('line', (line) => this.#hear(socket, Line.parse(JSON.parse(line))))
+        .on('line', (line) => this.#hear(socket, ReceivedLine.parse(JSON.parse(line))))
         .on('error', () => {});
     });
   }
@@ -89,7 +89,7 @@ export class LinesServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #hear(socket: Socket, line: Line): void {
+  #hear(socket: Socket, line: ReceivedLine): void {
     if (line.kind === 'hello') {
       this.#bot = socket;
       for (const message of this.#unacknowledged.values()) {
@@ -100,7 +100,7 @@ export class LinesServer {
     this.#changed();
   }
 
-  #send({ key, room, text, to }: Extract<Line, { kind: 'send' }>): void {
+  #send({ key, room, text, to }: Extract<ReceivedLine, { kind: 'send' }>): void {
     const trouble = this.troubles.get(room);
     this.troubles.delete(room);
     if (trouble === 'lost-before') {

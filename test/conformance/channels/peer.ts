@@ -6,14 +6,14 @@ import type { TestParley } from '../../e2e/parley-here.ts';
  * A location where people talk to the bot: a direct chat, a group (or a channel of a server), or a
  * thread in either.
  */
-export interface Place {
+export interface ChatLocation {
   /** A unique id of the location on its platform. */
   readonly id: string;
   readonly kind: 'direct' | 'group' | 'thread';
 }
 
 /** A message to be written by a person. */
-export interface Saying {
+export interface PersonMessage {
   readonly text: string;
   /** The author; by default the first person of the location. */
   readonly from?: string;
@@ -31,7 +31,7 @@ export interface Saying {
 }
 
 /** A message as people currently see it. */
-export interface Seen {
+export interface VisibleMessage {
   readonly id: string;
   readonly from: 'bot' | string;
   /** The text without markup. */
@@ -42,7 +42,7 @@ export interface Seen {
 }
 
 /** The fault of the next message that the bot sends to a location. */
-export type Trouble =
+export type SendFault =
   | 'rate-limited'
   | 'server-error'
   | 'format-refused'
@@ -51,7 +51,7 @@ export type Trouble =
   | 'thrown-out';
 
 /** Abilities that not every platform has. */
-export type Trait =
+export type PlatformTrait =
   /** Chats of one person with the bot. */
   | 'direct-chats'
   | 'groups'
@@ -73,12 +73,12 @@ export type Trait =
   | 'pings'
   /** A second send with the same key is dropped, so the outcome of a send is never uncertain. */
   | 'idempotent'
-  | Trouble
+  | SendFault
   | 'twice'
   | 'out-of-order';
 
 /** A simulated platform as people see it, connected to the bot by its real protocol. */
-export interface Peer {
+export interface PlatformPeer {
   readonly channel: string;
   /**
    * A channel that is not built in, with a program that includes it and takes the data folder as
@@ -86,48 +86,48 @@ export interface Peer {
    */
   readonly channels?: StartOptions['channels'];
   readonly program?: string;
-  readonly traits: ReadonlySet<Trait>;
+  readonly traits: ReadonlySet<PlatformTrait>;
   /** The maximum length of a message, in UTF-16 units. */
   readonly longest: number;
   /** The account settings. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** The owner as listed under `owners` in the settings, with their direct chat. */
   readonly owner: string;
-  readonly ownerPlace: Place;
+  readonly ownerPlace: ChatLocation;
   /** Links the bot to its account, on platforms where each installation must be linked again. */
   link?(parley: TestParley): Promise<void>;
   /**
    * Creates a direct chat or, on platforms without them, a chat where only one person writes, who
    * always mentions the bot.
    */
-  direct(): Place;
+  direct(): ChatLocation;
   /** Creates a group or, on platforms without groups, another direct chat. */
-  group(): Place;
+  group(): ChatLocation;
   /** Creates a thread beside others in a new group. */
-  thread(): Place;
+  thread(): ChatLocation;
   /** The second person of a group. */
-  other(place: Place): string;
+  other(place: ChatLocation): string;
   /** Makes a person an administrator of a group, in the terms of the platform. */
-  promote?(place: Place, person: string): void;
-  say(place: Place, saying: Saying): Promise<string>;
-  edit(place: Place, messageId: string, text: string): Promise<void>;
-  erase(place: Place, messageId: string): Promise<void>;
+  promote?(place: ChatLocation, person: string): void;
+  say(place: ChatLocation, saying: PersonMessage): Promise<string>;
+  edit(place: ChatLocation, messageId: string, text: string): Promise<void>;
+  erase(place: ChatLocation, messageId: string): Promise<void>;
   /** Presses a button below a message of the bot. */
-  press?(place: Place, messageId: string, label: string, from: string): void;
+  press?(place: ChatLocation, messageId: string, label: string, from: string): void;
   /** Selects from the menu below a message of the bot. */
-  choose?(place: Place, messageId: string, label: string, from: string): void;
+  choose?(place: ChatLocation, messageId: string, label: string, from: string): void;
   /** Presses a button that opens a form, and fills in the form. */
   fillIn?(
-    place: Place,
+    place: ChatLocation,
     messageId: string,
     label: string,
     answer: { from: string; words: string },
   ): Promise<void>;
   /** The messages visible to people in the location, oldest first. */
-  seen(place: Place): readonly Seen[];
-  trouble(place: Place, trouble: Trouble): void;
+  seen(place: ChatLocation): readonly VisibleMessage[];
+  trouble(place: ChatLocation, trouble: SendFault): void;
   /** Makes the platform deliver the next message twice. */
-  tellTwice(place: Place): void;
+  tellTwice(place: ChatLocation): void;
   /** Makes the platform deliver the next two messages in the wrong order. */
   tellSwapped(): void;
   /** Makes the platform send an event that makes the client library throw. */

@@ -1,13 +1,13 @@
 import { isFullRun } from '@parley/core/testing';
 import { expect } from 'vitest';
-import type { Behaviour } from './behaviour.ts';
+import type { ChannelBehavior } from './behaviour.ts';
 
 /**
  * Tests what survives the end of the process for messages in each state: answered, being answered,
  * not yet received. One process end covers all states, because each costs seconds.
  * @param quotes whether the platform shows which message an answer replies to.
  */
-export const restarts = (quotes: boolean): readonly Behaviour[] =>
+export const restarts = (quotes: boolean): readonly ChannelBehavior[] =>
   (['SIGTERM', 'SIGKILL'] as const).map((signal) => ({
     title: `[D01] [D04] [F08] [F11] [W02] an end by ${signal} loses nothing, answers once and remembers, for each chat alone`,
     async run(scene) {

@@ -1,40 +1,44 @@
 import { expect } from 'vitest';
-import { untilConnected } from '../../e2e/channel-states.ts';
-import { startParleyHere, type TestParley } from '../../e2e/parley-here.ts';
+import { waitUntilConnected } from '../../e2e/channel-states.ts';
+import { startParleyInProcess, type TestParley } from '../../e2e/parley-here.ts';
 import {
   makeDataFolder,
   type ParleyProcess,
   startParleyProcess,
 } from '../../e2e/parley-process.ts';
-import { textOf } from '../../model/chat-request.ts';
+import { getMessageText } from '../../model/chat-request.ts';
 import {
   type HeldAnswer,
   HeldAnswers,
   type ModelDouble,
   startModelDouble,
 } from '../../model/index.ts';
-import type { Peer, Place, Saying, Seen } from './peer.ts';
-import { scripted } from './scripted-answers.ts';
+import type { ChatLocation, PersonMessage, PlatformPeer, VisibleMessage } from './peer.ts';
+import { createScriptedAnswer } from './scripted-answers.ts';
 
 /** Connects Parley to one platform and a model on loopback, and offers the actions of the tests. */
-export interface Scene {
-  readonly peer: Peer;
+export interface ChannelScene {
+  readonly peer: PlatformPeer;
   readonly model: ModelDouble;
   /** Asks for an answer as a person; in groups this mentions the bot. */
-  ask(place: Place, text: string, saying?: Partial<Saying>): Promise<string>;
+  ask(place: ChatLocation, text: string, saying?: Partial<PersonMessage>): Promise<string>;
   /** Writes exactly this text as a person. */
-  say(place: Place, text: string, saying?: Partial<Saying>): Promise<string>;
+  say(place: ChatLocation, text: string, saying?: Partial<PersonMessage>): Promise<string>;
   /** All visible messages of the bot in this location. */
-  answers(place: Place): readonly Seen[];
+  answers(place: ChatLocation): readonly VisibleMessage[];
   /** Waits until the messages of the bot in a location contain this text, and returns them. */
-  until(place: Place, text: string, withinMs?: number): Promise<readonly Seen[]>;
+  until(place: ChatLocation, text: string, withinMs?: number): Promise<readonly VisibleMessage[]>;
   /** Asks a question and waits for the answer, which repeats the question. */
-  exchange(place: Place, text: string, saying?: Partial<Saying>): Promise<readonly Seen[]>;
+  exchange(
+    place: ChatLocation,
+    text: string,
+    saying?: Partial<PersonMessage>,
+  ): Promise<readonly VisibleMessage[]>;
   /**
    * Waits for an answer that contains this text, then for the next answer in that chat, which
    * proves that the first came only once.
    */
-  once(place: Place, text: string, withinMs?: number): Promise<void>;
+  once(place: ChatLocation, text: string, withinMs?: number): Promise<void>;
   /** The last user message of each model request that contains a text, oldest first. */
   asked(text: string): readonly string[];
   /** Holds back the answer to the question that ends with this text. */
@@ -54,15 +58,15 @@ export interface Scene {
 const WITHIN_MS = 60_000;
 
 /** Starts everything with open access; in groups, Parley answers when the bot is mentioned. */
-export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> {
+export async function startScene(makePeer: () => Promise<PlatformPeer>): Promise<ChannelScene> {
   const [peer, model] = await Promise.all([makePeer(), startModelDouble()]);
   const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
     const last = messages.at(-1);
-    const question = textOf(last);
+    const question = getMessageText(last);
     await held.pass(question);
     if (last?.role === 'tool') return `The tool said: ${question}`;
-    return scripted(question);
+    return createScriptedAnswer(question);
   });
   const folder = makeDataFolder({
     owners: [peer.owner],
@@ -77,30 +81,30 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
   });
   let parley: TestParley | undefined;
   let apart: ParleyProcess | undefined;
-  const places = new Map<string, Place>();
+  const places = new Map<string, ChatLocation>();
   const connect = async (started: TestParley) => {
     parley = started;
     await peer.link?.(started);
-    await untilConnected(started);
+    await waitUntilConnected(started);
   };
   const start = async () => {
     const { channels = [] } = peer;
-    await connect(await startParleyHere(folder.path, { channels }));
+    await connect(await startParleyInProcess(folder.path, { channels }));
   };
   await start();
-  const answers = (place: Place) => peer.seen(place).filter(({ from }) => from === 'bot');
-  const say: Scene['say'] = (place, text, saying) => {
+  const answers = (place: ChatLocation) => peer.seen(place).filter(({ from }) => from === 'bot');
+  const say: ChannelScene['say'] = (place, text, saying) => {
     places.set(place.id, place);
-    return peer.say(place, { text: `${tagOf(place)} ${text}`, ...saying });
+    return peer.say(place, { text: `${getTag(place)} ${text}`, ...saying });
   };
-  const ask: Scene['ask'] = (place, text, saying) =>
+  const ask: ChannelScene['ask'] = (place, text, saying) =>
     say(place, text, { mention: place.kind !== 'direct', ...saying });
-  const until: Scene['until'] = (place, text, withinMs = WITHIN_MS) =>
+  const until: ChannelScene['until'] = (place, text, withinMs = WITHIN_MS) =>
     peer.waitFor(() => {
       const all = answers(place);
       return all.some((each) => each.text.includes(text)) && all;
     }, withinMs);
-  const exchange: Scene['exchange'] = async (place, text, saying) => {
+  const exchange: ChannelScene['exchange'] = async (place, text, saying) => {
     await ask(place, text, saying);
     return until(place, text);
   };
@@ -121,7 +125,7 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
     },
     asked: (text) =>
       model.requests
-        .map(({ body }) => textOf(body.messages.at(-1)))
+        .map(({ body }) => getMessageText(body.messages.at(-1)))
         .filter((question) => question.includes(text)),
     hold: (text) => held.hold(text),
     async moveApart() {
@@ -139,7 +143,7 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
       [...places.values()].flatMap((place) =>
         answers(place).flatMap(({ text }) =>
           [...text.matchAll(/\bplace-\w+-\d+\b/g)]
-            .filter(([tag]) => tag !== tagOf(place))
+            .filter(([tag]) => tag !== getTag(place))
             .map(([tag]) => `${place.id} received text of ${tag}`),
         ),
       ),
@@ -152,7 +156,7 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
 }
 
 /** A word in every question of a location, and therefore only in its answers. */
-function tagOf({ id, kind }: Place): string {
+function getTag({ id, kind }: ChatLocation): string {
   let hash = 0;
   for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_000_007;
   return `place-${kind}-${hash}`;

@@ -3,7 +3,13 @@ import { COMMANDS } from '@parley/channels';
 import { type SlackDouble, startSlackDouble } from '@parley/simulators/slack';
 import type { TestParley } from '../../e2e/parley-here.ts';
 import { FILES } from './files.ts';
-import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+import type {
+  ChatLocation,
+  PersonMessage,
+  PlatformPeer,
+  SendFault,
+  VisibleMessage,
+} from './peer.ts';
 
 /** The commands registered with the app; other text that starts with `/` is sent as a message. */
 const REGISTERED = new Set(COMMANDS.map(({ name }) => name));
@@ -15,7 +21,7 @@ const VERIFY_WITHIN_MS = 30_000;
 /**
  * Slack: the Web API with events by request URL or in Socket Mode, as implemented by the double.
  */
-export async function slackPeer(mode: 'webhook' | 'socket'): Promise<Peer> {
+export async function startSlackPeer(mode: 'webhook' | 'socket'): Promise<PlatformPeer> {
   const double = await startSlackDouble({ retries: RETRIES });
   const owner = double.addMember({ name: 'The Owner' });
   const robot = double.addMember({ name: 'Another bot', isBot: true });
@@ -39,7 +45,7 @@ export async function slackPeer(mode: 'webhook' | 'socket'): Promise<Peer> {
     settings: { use: '@chat-adapter/slack', options: { apiUrl, botToken, ...secrets } },
     owner: `slack:${owner}`,
     ownerPlace: { id: double.directChat(owner), kind: 'direct' },
-    ...(mode === 'webhook' && { link: (parley: TestParley) => verify(double, parley) }),
+    ...(mode === 'webhook' && { link: (parley: TestParley) => verifyRequestUrl(double, parley) }),
     direct: () => ({ id: double.directChat(fresh()), kind: 'direct' }),
     group: () => ({ id: channel(), kind: 'group' }),
     thread: () => {
@@ -48,13 +54,13 @@ export async function slackPeer(mode: 'webhook' | 'socket'): Promise<Peer> {
       return { id: `${id}/${ts}`, kind: 'thread' };
     },
     other: () => fresh(),
-    say: async (place, saying) => say(double, place, saying, robot),
-    edit: async (place, id, text) => double.reword(placeOf(place).channel, id, text),
-    erase: async (place, id) => double.erase(placeOf(place).channel, id),
+    say: async (place, saying) => sendMessage(double, place, saying, robot),
+    edit: async (place, id, text) => double.reword(parseLocation(place).channel, id, text),
+    erase: async (place, id) => double.erase(parseLocation(place).channel, id),
     press: (place, ts, label, from) =>
-      void double.press({ channel: placeOf(place).channel, ts, label, from }),
-    seen: (place) => seen(double, place),
-    trouble: (place, trouble) => makeTrouble(double, placeOf(place).channel, trouble),
+      void double.press({ channel: parseLocation(place).channel, ts, label, from }),
+    seen: (place) => listMessages(double, place),
+    trouble: (place, trouble) => injectFault(double, parseLocation(place).channel, trouble),
     tellTwice: () => double.fault({ kind: 'duplicate' }),
     tellSwapped: () => double.fault({ kind: 'swap' }),
     disconnect: () => {
@@ -67,7 +73,7 @@ export async function slackPeer(mode: 'webhook' | 'socket'): Promise<Peer> {
 }
 
 /** Sets the request URL of this start as soon as the gateway serves it. */
-async function verify(double: SlackDouble, { address }: TestParley): Promise<void> {
+async function verifyRequestUrl(double: SlackDouble, { address }: TestParley): Promise<void> {
   const url = `${address}/channels/slack/default/events`;
   const until = Date.now() + VERIFY_WITHIN_MS;
   for (;;) {
@@ -81,14 +87,22 @@ async function verify(double: SlackDouble, { address }: TestParley): Promise<voi
   }
 }
 
-function placeOf({ id }: Place): { readonly channel: string; readonly threadTs?: string } {
+function parseLocation({ id }: ChatLocation): {
+  readonly channel: string;
+  readonly threadTs?: string;
+} {
   const [channel = '', threadTs] = id.split('/');
   return { channel, ...(threadTs === undefined ? {} : { threadTs }) };
 }
 
-function say(double: SlackDouble, place: Place, saying: Saying, robot: string): string {
+function sendMessage(
+  double: SlackDouble,
+  place: ChatLocation,
+  saying: PersonMessage,
+  robot: string,
+): string {
   const { text, mention, replyTo, files = [], from, bot } = saying;
-  const { channel, threadTs } = placeOf(place);
+  const { channel, threadTs } = parseLocation(place);
   const [, name = '', rest] = /^\/(\w+)\s*(.*)$/s.exec(text) ?? [];
   // Slack runs no commands in threads, so text that starts with `/` is sent as a message there.
   const isCommand = !mention && replyTo === undefined && threadTs === undefined;
@@ -107,7 +121,7 @@ function say(double: SlackDouble, place: Place, saying: Saying, robot: string): 
   }).ts;
 }
 
-function makeTrouble(double: SlackDouble, channel: string, trouble: Trouble): void {
+function injectFault(double: SlackDouble, channel: string, trouble: SendFault): void {
   const aim = { channel, method: 'chat.postMessage' };
   switch (trouble) {
     case 'rate-limited':
@@ -134,8 +148,8 @@ function makeTrouble(double: SlackDouble, channel: string, trouble: Trouble): vo
  * Replies are listed with the messages of the channel, as answers to the first message of the
  * thread.
  */
-function seen(double: SlackDouble, place: Place): Seen[] {
-  const { channel, threadTs } = placeOf(place);
+function listMessages(double: SlackDouble, place: ChatLocation): VisibleMessage[] {
+  const { channel, threadTs } = parseLocation(place);
   return double
     .conversation(channel)
     .filter((message) => threadTs === undefined || message.threadTs === threadTs)

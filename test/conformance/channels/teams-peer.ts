@@ -1,12 +1,18 @@
-import { untilConnected } from '../../e2e/channel-states.ts';
+import { waitUntilConnected } from '../../e2e/channel-states.ts';
 import { TeamsDouble } from '../../platforms/chat-sdk/doubles/teams.ts';
 import {
+  getVisibleText,
   type TeamsConversation,
   type TeamsFile,
-  visibleText,
 } from '../../platforms/chat-sdk/doubles/teams-state.ts';
 import { FILES } from './files.ts';
-import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+import type {
+  ChatLocation,
+  PersonMessage,
+  PlatformPeer,
+  SendFault,
+  VisibleMessage,
+} from './peer.ts';
 import { rerouteEverywhere } from './rerouting.ts';
 
 const OWNER = 'the-owner-with-a-long-id';
@@ -32,7 +38,7 @@ const FAULTS = {
  * Microsoft Teams: direct chats, and channels with threads, whose messages the app may read without
  * being mentioned. A reply is a message in the thread of the message it answers.
  */
-export async function teamsPeer(): Promise<Peer> {
+export async function startTeamsPeer(): Promise<PlatformPeer> {
   const double = await new TeamsDouble().start();
   const rerouting = rerouteEverywhere(double.hosts);
   let next = 0;
@@ -40,11 +46,11 @@ export async function teamsPeer(): Promise<Peer> {
     next += 1;
     return `person-with-a-long-id-${next}`;
   };
-  const direct = (name: string): Place => {
+  const direct = (name: string): ChatLocation => {
     const { id } = double.state.open(`a:${name}`, 'personal', [name]);
     return { id, kind: 'direct' };
   };
-  const group = (): Place => {
+  const group = (): ChatLocation => {
     const { id } = double.state.open(`19:room-${fresh()}@thread.tacv2`, 'channel', [fresh()]);
     return { id, kind: 'group' };
   };
@@ -62,26 +68,31 @@ export async function teamsPeer(): Promise<Peer> {
     owner: `teams:29:${OWNER}`,
     ownerPlace: direct(OWNER),
     async link(parley) {
-      await untilConnected(parley);
+      await waitUntilConnected(parley);
       double.deliveries.sendTo(`${parley.address}/channels/teams/default/`);
     },
     direct: () => direct(fresh()),
     group,
     thread() {
-      const { conversation } = find(double, group());
+      const { conversation } = findConversation(double, group());
       const id = double.state.newId();
       const root = { id, thread: id, createdAt: new Date(), text: 'a thread', attachments: [] };
       conversation.messages.push({ ...root, from: double.state.person(fresh()), cards: [] });
       return { id: `${conversation.id};messageid=${id}`, kind: 'thread' };
     },
     other: () => fresh(),
-    say: (place, saying) => say(double, place, saying),
+    say: (place, saying) => sendMessage(double, place, saying),
     edit: () => Promise.reject(new Error('the adapter reads no edits')),
     erase: () => Promise.reject(new Error('the adapter reads no deletions')),
     press: (place, id, label, from) =>
-      void double.press(find(double, place).conversation, id, label, from.replace('29:', '')),
-    seen: (place) => seen(double, place),
-    trouble: (place, trouble) => makeTrouble(double, place, trouble),
+      void double.press(
+        findConversation(double, place).conversation,
+        id,
+        label,
+        from.replace('29:', ''),
+      ),
+    seen: (place) => listMessages(double, place),
+    trouble: (place, trouble) => injectFault(double, place, trouble),
     tellTwice: () => double.deliveries.repeatNext(),
     tellSwapped: () => double.deliveries.swapNext(),
     disconnect() {
@@ -96,24 +107,24 @@ export async function teamsPeer(): Promise<Peer> {
   };
 }
 
-function find(double: TeamsDouble, { id }: Pick<Place, 'id'>) {
+function findConversation(double: TeamsDouble, { id }: Pick<ChatLocation, 'id'>) {
   const [base = '', thread] = id.split(';messageid=');
   const conversation = double.state.conversations.get(base);
   if (conversation === undefined) throw new Error(`There is no conversation ${id}.`);
   return { conversation, thread };
 }
 
-async function say(
+async function sendMessage(
   double: TeamsDouble,
-  place: Place,
-  { text, from, mention, replyTo, files = [] }: Saying,
+  place: ChatLocation,
+  { text, from, mention, replyTo, files = [] }: PersonMessage,
 ): Promise<string> {
-  const { conversation, thread } = find(double, place);
+  const { conversation, thread } = findConversation(double, place);
   const answered = conversation.messages.find(({ id }) => id === replyTo);
   const message = await double.say({
     conversation,
     thread: thread ?? answered?.thread,
-    from: from?.replace('29:', '') ?? memberOf(conversation),
+    from: from?.replace('29:', '') ?? getMember(conversation),
     text,
     mention: mention === true,
     files: files.map((file) => (file === 'picture' ? PICTURE : DOCUMENT)),
@@ -121,13 +132,13 @@ async function say(
   return message.id;
 }
 
-function memberOf({ members }: TeamsConversation): string {
+function getMember({ members }: TeamsConversation): string {
   const [first] = members.values();
   return first?.name ?? '';
 }
 
-function seen(double: TeamsDouble, place: Place): Seen[] {
-  const { conversation, thread } = find(double, place);
+function listMessages(double: TeamsDouble, place: ChatLocation): VisibleMessage[] {
+  const { conversation, thread } = findConversation(double, place);
   return conversation.messages
     .filter((message) => thread === undefined || message.thread === thread)
     .map((message) => {
@@ -137,15 +148,15 @@ function seen(double: TeamsDouble, place: Place): Seen[] {
       return {
         id,
         from: from === 'bot' ? 'bot' : from.id,
-        text: visibleText(message),
+        text: getVisibleText(message),
         ...(root !== undefined && { replyTo: root }),
         ...(buttons.length > 0 && { buttons }),
       };
     });
 }
 
-function makeTrouble(double: TeamsDouble, place: Place, trouble: Trouble): void {
-  const { conversation } = find(double, place);
+function injectFault(double: TeamsDouble, place: ChatLocation, trouble: SendFault): void {
+  const { conversation } = findConversation(double, place);
   if (trouble === 'format-refused') throw new Error('Teams refuses no format');
   if (trouble === 'thrown-out') conversation.hasBot = false;
   else {

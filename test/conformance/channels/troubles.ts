@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Behaviour } from './behaviour.ts';
-import type { Trouble } from './peer.ts';
+import type { ChannelBehavior } from './behaviour.ts';
+import type { SendFault } from './peer.ts';
 
 const passing = (
   [
@@ -9,7 +9,7 @@ const passing = (
     ['lost-before', 'the connection is lost before the message was sent'],
   ] as const
 ).map(
-  ([trouble, what]): Behaviour => ({
+  ([trouble, what]): ChannelBehavior => ({
     title: `[D04] an answer arrives once although ${what}`,
     needs: [trouble],
     run: async (scene) => {
@@ -26,7 +26,7 @@ const passing = (
 );
 
 const inTheMiddle = (['rate-limited', 'lost-after'] as const).map(
-  (trouble: Trouble): Behaviour => ({
+  (trouble: SendFault): ChannelBehavior => ({
     title: `[D05] an answer of several parts stays whole and in order although ${trouble}`,
     needs: [trouble],
     run: async (scene) => {
@@ -46,7 +46,7 @@ const inTheMiddle = (['rate-limited', 'lost-after'] as const).map(
 );
 
 /** Failures of outgoing messages. */
-export const TROUBLES: readonly Behaviour[] = [
+export const TROUBLES: readonly ChannelBehavior[] = [
   ...passing,
   ...inTheMiddle,
   {
@@ -103,7 +103,7 @@ export const TROUBLES: readonly Behaviour[] = [
 ];
 
 /** The wait grows with each lost connection until Parley restarts. */
-export const LOST_CONNECTIONS: readonly Behaviour[] = [
+export const LOST_CONNECTIONS: readonly ChannelBehavior[] = [
   {
     title: '[D01] a message written while the connection is down is answered',
     run: async (scene) => {

@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { untilConnected } from '../../e2e/channel-states.ts';
+import { waitUntilConnected } from '../../e2e/channel-states.ts';
 import {
   type CloudPerson,
   WhatsAppCloudDouble,
 } from '../../platforms/chat-sdk/doubles/whatsapp-cloud.ts';
-import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+import type {
+  ChatLocation,
+  PersonMessage,
+  PlatformPeer,
+  SendFault,
+  VisibleMessage,
+} from './peer.ts';
 
 const OWNER = '491700000001';
 const FAULTS = {
@@ -21,11 +27,11 @@ const FAULTS = {
 } as const;
 
 /** The WhatsApp Cloud API: only direct chats, in which every second person hides their number. */
-export async function whatsappCloudPeer(): Promise<Peer> {
+export async function startWhatsAppCloudPeer(): Promise<PlatformPeer> {
   const double = await new WhatsAppCloudDouble().start();
   const people = new Map<string, CloudPerson>();
   let next = 0;
-  const direct = (phone?: string): Place => {
+  const direct = (phone?: string): ChatLocation => {
     next += 1;
     const number = next % 2 === 0 ? undefined : `4917100${String(next).padStart(5, '0')}`;
     const person = double.addPerson(`Person ${next}`, phone ?? number);
@@ -47,7 +53,7 @@ export async function whatsappCloudPeer(): Promise<Peer> {
     owner: `whatsapp-cloud:${OWNER}`,
     ownerPlace: direct(OWNER),
     async link(parley) {
-      await untilConnected(parley);
+      await waitUntilConnected(parley);
       for (;;) {
         try {
           return await double.subscribe(`${parley.address}/channels/whatsapp-cloud/default/`);
@@ -64,12 +70,12 @@ export async function whatsappCloudPeer(): Promise<Peer> {
     other() {
       throw new Error('there is one person in each chat');
     },
-    say: (place, saying) => say(double, personOf(people, place), saying),
+    say: (place, saying) => sendMessage(double, getPerson(people, place), saying),
     edit: () => Promise.reject(new Error('the Cloud API tells of no edits')),
     erase: () => Promise.reject(new Error('the Cloud API tells of no deletions')),
-    press: (place, id, label) => void double.press(personOf(people, place), id, label),
-    seen: (place) => seen(double, personOf(people, place)),
-    trouble: (place, trouble) => makeTrouble(double, personOf(people, place), trouble),
+    press: (place, id, label) => void double.press(getPerson(people, place), id, label),
+    seen: (place) => listMessages(double, getPerson(people, place)),
+    trouble: (place, trouble) => injectFault(double, getPerson(people, place), trouble),
     tellTwice: () => double.deliveries.repeatNext(),
     tellSwapped: () => double.deliveries.swapNext(),
     disconnect() {
@@ -81,21 +87,21 @@ export async function whatsappCloudPeer(): Promise<Peer> {
   };
 }
 
-function personOf(people: ReadonlyMap<string, CloudPerson>, { id }: Place): CloudPerson {
+function getPerson(people: ReadonlyMap<string, CloudPerson>, { id }: ChatLocation): CloudPerson {
   const person = people.get(id);
   if (person === undefined) throw new Error(`There is no person ${id}.`);
   return person;
 }
 
-async function say(
+async function sendMessage(
   double: WhatsAppCloudDouble,
   person: CloudPerson,
-  { text, replyTo }: Saying,
+  { text, replyTo }: PersonMessage,
 ): Promise<string> {
   return (await double.say({ person, text, replyTo })).id;
 }
 
-function seen(double: WhatsAppCloudDouble, person: CloudPerson): Seen[] {
+function listMessages(double: WhatsAppCloudDouble, person: CloudPerson): VisibleMessage[] {
   return double.conversation(person).map(({ id, from, visible, replyTo, buttons }) => ({
     id,
     from: from === 'bot' ? 'bot' : from.userId,
@@ -105,7 +111,7 @@ function seen(double: WhatsAppCloudDouble, person: CloudPerson): Seen[] {
   }));
 }
 
-function makeTrouble(double: WhatsAppCloudDouble, person: CloudPerson, trouble: Trouble): void {
+function injectFault(double: WhatsAppCloudDouble, person: CloudPerson, trouble: SendFault): void {
   if (trouble === 'format-refused') throw new Error('WhatsApp refuses no format');
   if (trouble === 'thrown-out') person.hasBlocked = true;
   else {

@@ -1,13 +1,13 @@
 import type { Compilation } from './compilation.ts';
-import { type Expected, textOf } from './expected.ts';
+import { type ExpectedItem, joinText } from './expected.ts';
 import { BEHIND, showsAddress } from './seen.ts';
-import type { Place } from './step-writer.ts';
-import { hasSeen } from './visible.ts';
+import type { CharacterContext } from './step-writer.ts';
+import { hasVisibleCharacter } from './visible.ts';
 
-type Link = Extract<Expected, { kind: 'link' }>;
+type ExpectedLink = Extract<ExpectedItem, { kind: 'link' }>;
 
 /** The ways in which the address of a link may appear. */
-interface Telling {
+interface AddressDisplay {
   /** Either written out, or the target of the text. */
   readonly ways: readonly (() => void)[];
   /** Whether the text already shows the address. */
@@ -17,13 +17,17 @@ interface Telling {
 }
 
 /** A link with its text and, once, its address, as the target of the text or after it. */
-export function compileLink({ url, content }: Link, at: Place, to: Compilation): void {
+export function compileLink(
+  { url, content }: ExpectedLink,
+  at: CharacterContext,
+  to: Compilation,
+): void {
   const { writer, manner } = to;
-  if (!hasSeen(url)) {
+  if (!hasVisibleCharacter(url)) {
     to.all(content, at, to);
     return;
   }
-  const text = textOf(content);
+  const text = joinText(content);
   // Discord treats a mark directly after an address as part of the address.
   const isBareWithSigns = manner.linksInPieces && showsAddress(text, url) && /[*_~|]/.test(url);
   const place = isBareWithSigns ? { ...at, unformatted: true } : at;
@@ -50,10 +54,10 @@ export function compileLink({ url, content }: Link, at: Place, to: Compilation):
  * Compiled twice, for the states before and after the address was first shown.
  */
 function compilePieces(
-  content: readonly Expected[],
-  place: Place,
+  content: readonly ExpectedItem[],
+  place: CharacterContext,
   to: Compilation,
-  { ways, isShown, mayMiss }: Telling,
+  { ways, isShown, mayMiss }: AddressDisplay,
 ): void {
   const { writer, manner } = to;
   const tell = (anywhere: boolean) => {
@@ -61,7 +65,7 @@ function compilePieces(
     if (!anywhere) writer.only('at-part');
   };
   const exits: number[][] = [];
-  for (const item of characters(content)) {
+  for (const item of splitCharacters(content)) {
     to.all([item], place, to);
     const told = writer.fork();
     told.push(writer.here);
@@ -72,7 +76,7 @@ function compilePieces(
   if (isShown || mayMiss) writer.optional(() => tell(true));
   else tell(true);
   const end = writer.fork();
-  for (const [index, item] of characters(content).entries()) {
+  for (const [index, item] of splitCharacters(content).entries()) {
     to.all([item], place, to);
     writer.optional(() => tell(manner.linksInPieces));
     // Where the address is shown first, reading continues after that character.
@@ -83,8 +87,8 @@ function compilePieces(
 }
 
 /** The content with its text split into characters. */
-function characters(content: readonly Expected[]): Expected[] {
-  return content.flatMap((item): Expected[] => {
+function splitCharacters(content: readonly ExpectedItem[]): ExpectedItem[] {
+  return content.flatMap((item): ExpectedItem[] => {
     if (item.kind !== 'text' && item.kind !== 'maybe') return [item];
     return [...item.text].map((text) => ({ ...item, text }));
   });

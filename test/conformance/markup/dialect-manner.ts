@@ -1,6 +1,6 @@
 import type { PrintedTarget } from '@parley/markup';
 import type { Format, Formats } from './expected.ts';
-import type { Manner } from './manner.ts';
+import type { DialectManner } from './manner.ts';
 import type { FormatRule } from './program.ts';
 
 type Dialect = PrintedTarget['dialect'];
@@ -12,7 +12,7 @@ const MARKS: readonly Format[] = ['bold', 'italic', 'strike'];
 const UNTOLD: readonly Format[] = ['underline', 'spoiler', 'link'];
 
 /** The way in which a dialect shows a document in parts of this length. */
-export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
+export function getManner({ dialect, maxLength, unit }: PrintedTarget): DialectManner {
   // Table borders and bullets take three bytes each.
   const roomy = maxLength >= ROOMY[dialect] * (unit === 'byte' ? 3 : 1);
   return {
@@ -21,7 +21,7 @@ export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
     // The text of a link cannot escape special characters in this dialect, so these stay outside
     // the link.
     linksInPieces: ['discord', 'slack', 'google-chat'].includes(dialect),
-    addressForm: ENCODED.includes(dialect) ? decoded : (url) => url,
+    addressForm: ENCODED.includes(dialect) ? decodeUrl : (url) => url,
     bullets: ['•'],
     tables: NATIVE_TABLES.includes(dialect) ? 'native' : 'grid',
     roomy,
@@ -30,8 +30,8 @@ export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
 }
 
 /** The way in which the fallback of a dialect shows a document. */
-export function fallbackMannerOf(target: PrintedTarget): Manner {
-  const { cellSeparator, ...manner } = mannerOf(target);
+export function getFallbackManner(target: PrintedTarget): DialectManner {
+  const { cellSeparator, ...manner } = getManner(target);
   const separator = NATIVE_TABLES.includes(target.dialect) ? { cellSeparator: '|' } : {};
   return {
     ...manner,
@@ -56,30 +56,30 @@ const ROOMY: Readonly<Record<Dialect, number>> = {
 };
 
 const FORMATS: Readonly<Record<Dialect, (formats: Formats) => FormatRule | undefined>> = {
-  telegram: codeStandsAlone,
-  discord: codeStandsAlone,
-  whatsapp: onlyWhereSafe,
-  slack: onlyWhereSafe,
-  'google-chat': onlyWhereSafe,
-  teams: codeStandsAlone,
-  gfm: (formats) => ({ must: told(formats), may: new Set(UNTOLD) }),
+  telegram: isolateCode,
+  discord: isolateCode,
+  whatsapp: allowOnlySafe,
+  slack: allowOnlySafe,
+  'google-chat': allowOnlySafe,
+  teams: isolateCode,
+  gfm: (formats) => ({ must: removeFormats(formats), may: new Set(UNTOLD) }),
   plain: () => undefined,
-  html: (formats) => ({ must: told(formats), may: new Set(UNTOLD) }),
+  html: (formats) => ({ must: removeFormats(formats), may: new Set(UNTOLD) }),
 };
 
 /** Marks that some client would not show are left out. */
-function onlyWhereSafe(formats: Formats): FormatRule {
+function allowOnlySafe(formats: Formats): FormatRule {
   return { must: new Set(), may: new Set([...formats, ...UNTOLD]) };
 }
 
 /** Code carries no other format, and a link drops the code font. */
-function codeStandsAlone(formats: Formats): FormatRule {
-  if (!formats.has('code')) return { must: told(formats), may: new Set(UNTOLD) };
+function isolateCode(formats: Formats): FormatRule {
+  if (!formats.has('code')) return { must: removeFormats(formats), may: new Set(UNTOLD) };
   const may = new Set<Format>([...MARKS, ...UNTOLD, 'code']);
-  return { must: formats.has('link') ? new Set() : told(formats, MARKS), may };
+  return { must: formats.has('link') ? new Set() : removeFormats(formats, MARKS), may };
 }
 
-function told(formats: Formats, less: readonly Format[] = []): Formats {
+function removeFormats(formats: Formats, less: readonly Format[] = []): Formats {
   return new Set(
     [...formats].filter((format) => !UNTOLD.includes(format) && !less.includes(format)),
   );
@@ -90,7 +90,7 @@ const NATIVE_TABLES: readonly Dialect[] = ['html', 'gfm'];
 /** Dialects in whose links some characters must be percent-encoded. */
 const ENCODED: readonly Dialect[] = ['discord', 'slack', 'google-chat', 'teams', 'gfm'];
 
-function decoded(url: string): string {
+function decodeUrl(url: string): string {
   return url.replaceAll('\\', '/').replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
     const text = Buffer.from(bytes.replaceAll('%', ''), 'hex').toString();
     return text.includes('\ufffd') ? bytes : text;

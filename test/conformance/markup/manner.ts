@@ -2,7 +2,7 @@ import type { Formats } from './expected.ts';
 import type { FormatRule } from './program.ts';
 
 /** The visible conventions of a dialect and the available space. */
-export interface Manner {
+export interface DialectManner {
   /** The formats with which source text may be shown; undefined for any. */
   readonly formats: (formats: Formats) => FormatRule | undefined;
   /**

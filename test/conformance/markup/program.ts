@@ -8,7 +8,7 @@ export interface FormatRule {
 }
 
 /** One step of reading the sent text. Steps run in sequence unless a fork says otherwise. */
-export type Step =
+export type ProgramStep =
   | {
       readonly op: 'characters';
       readonly characters: readonly string[];
@@ -39,4 +39,4 @@ export type Step =
  * Everything that may be visible of a document, as a program for `match`: a sequence of characters
  * with a few choices for the renderer.
  */
-export type Program = readonly Step[];
+export type ReadingProgram = readonly ProgramStep[];

@@ -3,14 +3,14 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import type { Format, Formats } from './expected.ts';
-import type { Stretch } from './seen.ts';
+import type { TextStretch } from './seen.ts';
 
 /**
  * Reads one comment on GitHub or Linear.
  * @throws Error if a comment would not show all of the text, or would notify people.
  */
-export function readGfm(markdown: string): Stretch[] {
-  const stretches = blocks(parseGfm(markdown).children);
+export function readGfm(markdown: string): TextStretch[] {
+  const stretches = readBlocks(parseGfm(markdown).children);
   refuseLive(stretches);
   return stretches;
 }
@@ -24,10 +24,10 @@ export function parseGfm(markdown: string): Root {
  * Reads one text message in Teams.
  * @throws Error if the text contains something that Teams does not show as intended.
  */
-export function readTeams(markdown: string): Stretch[] {
+export function readTeams(markdown: string): TextStretch[] {
   const { children } = parseTeams(markdown);
   for (const node of children) refuseInTeams(node);
-  return blocks(children);
+  return readBlocks(children);
 }
 
 /** Parses a text message as Teams does, which detects URLs only after parsing the Markdown. */
@@ -56,8 +56,8 @@ const LIVE =
 /** A mention for Linear, which detects URLs anywhere. */
 const PROFILE = /https?:\/\/linear\.app\/[^/]+\/profiles\//;
 
-function refuseLive(stretches: readonly Stretch[]): void {
-  const isCode = ({ formats }: Stretch) => formats?.has('code') === true;
+function refuseLive(stretches: readonly TextStretch[]): void {
+  const isCode = ({ formats }: TextStretch) => formats?.has('code') === true;
   const free = stretches.map((each) => (isCode(each) || each.link ? ' ' : each.text)).join('');
   const urls = stretches.map(({ link }) => link?.url ?? '').join(' ');
   const text = stretches.map((each) => (isCode(each) ? ' ' : each.text)).join('');
@@ -65,33 +65,35 @@ function refuseLive(stretches: readonly Stretch[]): void {
   if (live !== undefined) throw new Error(`alive: ${live}`);
 }
 
-const PLAIN: Context = { formats: new Set() };
-const LINE_END: Stretch = { text: '\n', formats: new Set() };
+const PLAIN: InlineContext = { formats: new Set() };
+const LINE_END: TextStretch = { text: '\n', formats: new Set() };
 
-function blocks(nodes: readonly RootContent[]): Stretch[] {
-  return nodes.flatMap((node, index) => (index === 0 ? block(node) : [LINE_END, ...block(node)]));
+function readBlocks(nodes: readonly RootContent[]): TextStretch[] {
+  return nodes.flatMap((node, index) =>
+    index === 0 ? readBlock(node) : [LINE_END, ...readBlock(node)],
+  );
 }
 
-function block(node: RootContent): Stretch[] {
+function readBlock(node: RootContent): TextStretch[] {
   switch (node.type) {
     case 'paragraph':
     case 'heading':
-      return inlines(node.children, PLAIN);
+      return readInlines(node.children, PLAIN);
     case 'code':
-      return [{ text: node.value, formats: codeFormats(node.lang) }];
+      return [{ text: node.value, formats: getCodeFormats(node.lang) }];
     case 'blockquote':
-      return blocks(node.children);
+      return readBlocks(node.children);
     case 'list':
       return node.children.flatMap((item, index) => [
         ...(index === 0 ? [] : [LINE_END]),
         {
-          text: markerOf(item, node.ordered ? (node.start ?? 1) + index : undefined),
+          text: formatMarker(item, node.ordered ? (node.start ?? 1) + index : undefined),
           formats: new Set<Format>(),
         },
-        ...blocks(item.children),
+        ...readBlocks(item.children),
       ]);
     case 'table':
-      return cells(node).flatMap((children) => [...inlines(children, PLAIN), LINE_END]);
+      return listCells(node).flatMap((children) => [...readInlines(children, PLAIN), LINE_END]);
     case 'thematicBreak':
       return [{ text: '———', formats: new Set() }];
     default:
@@ -99,31 +101,31 @@ function block(node: RootContent): Stretch[] {
   }
 }
 
-function markerOf({ checked }: ListItem, number: number | undefined): string {
+function formatMarker({ checked }: ListItem, number: number | undefined): string {
   const box = typeof checked !== 'boolean' ? '' : checked ? '☑ ' : '☐ ';
   if (number !== undefined) return `${number}. ${box}`;
   return box === '' ? '• ' : box;
 }
 
-function cells({ children }: Table): PhrasingContent[][] {
+function listCells({ children }: Table): PhrasingContent[][] {
   return children.flatMap((row) => row.children.map((cell) => cell.children));
 }
 
-function codeFormats(language: string | null | undefined): Formats {
+function getCodeFormats(language: string | null | undefined): Formats {
   return new Set<Format>(language ? ['code', `language-${language}`] : ['code']);
 }
 
-interface Context {
+interface InlineContext {
   readonly formats: Formats;
   readonly link?: { readonly url: string };
 }
 
-function inlines(nodes: readonly PhrasingContent[], context: Context): Stretch[] {
-  return nodes.flatMap((node) => inline(node, context));
+function readInlines(nodes: readonly PhrasingContent[], context: InlineContext): TextStretch[] {
+  return nodes.flatMap((node) => readInline(node, context));
 }
 
-function inline(node: PhrasingContent, context: Context): Stretch[] {
-  const inside = (format: Format): Context => ({
+function readInline(node: PhrasingContent, context: InlineContext): TextStretch[] {
+  const inside = (format: Format): InlineContext => ({
     ...context,
     formats: new Set([...context.formats, format]),
   });
@@ -137,13 +139,13 @@ function inline(node: PhrasingContent, context: Context): Stretch[] {
     case 'break':
       return [{ text: '\n', ...context }];
     case 'strong':
-      return inlines(node.children, inside('bold'));
+      return readInlines(node.children, inside('bold'));
     case 'emphasis':
-      return inlines(node.children, inside('italic'));
+      return readInlines(node.children, inside('italic'));
     case 'delete':
-      return inlines(node.children, inside('strike'));
+      return readInlines(node.children, inside('strike'));
     case 'link':
-      return inlines(node.children, { ...inside('link'), link: { url: node.url } });
+      return readInlines(node.children, { ...inside('link'), link: { url: node.url } });
     case 'html':
       if (node.value === '<br>') return [{ text: '\n', ...context }];
       throw new Error(`HTML: ${node.value}`);

@@ -5,7 +5,7 @@ import {
   type Format as MarkerFormat,
 } from '@parley/simulators/formatting';
 import type { Format } from './expected.ts';
-import type { Stretch } from './seen.ts';
+import type { TextStretch } from './seen.ts';
 
 const FORMAT: Readonly<Partial<Record<MarkerFormat, Format>>> = {
   bold: 'bold',
@@ -16,11 +16,11 @@ const FORMAT: Readonly<Partial<Record<MarkerFormat, Format>>> = {
 };
 
 /** The visible text of these lines. */
-export function stretchesOf(lines: readonly FormattedLine[]): Stretch[] {
-  return lines.flatMap((line, index): Stretch[] => {
+export function toStretches(lines: readonly FormattedLine[]): TextStretch[] {
+  return lines.flatMap((line, index): TextStretch[] => {
     const added = line.kind === 'bullet' ? '•' : line.kind === 'number' ? line.number : '';
     const lineEnd = { text: `${index === 0 ? '' : '\n'}${added}`, formats: new Set<Format>() };
-    const runs = lineRuns(line).map(({ text: written, formats, link }): Stretch => {
+    const runs = lineRuns(line).map(({ text: written, formats, link }): TextStretch => {
       // The line ends next to the fences of a block are not shown.
       const text = formats.includes('monospace') ? written.replace(/^\n|\n$/g, '') : written;
       const own = new Set(formats.flatMap((format) => FORMAT[format] ?? []));
@@ -35,9 +35,9 @@ export function stretchesOf(lines: readonly FormattedLine[]): Stretch[] {
  * @param parse the strict parser of the platform.
  * @throws Error if the message would look different in some client, or notify people.
  */
-export function readMarked(text: string, parse: (text: string) => MarkedMessage): Stretch[] {
+export function readMarked(text: string, parse: (text: string) => MarkedMessage): TextStretch[] {
   const { lines, violations } = parse(text);
   const [violation] = violations;
   if (violation !== undefined) throw new Error(`${violation.kind}: ${violation.text}`);
-  return stretchesOf(lines);
+  return toStretches(lines);
 }

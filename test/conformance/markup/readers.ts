@@ -6,14 +6,14 @@ import { readDiscord } from './read-discord.ts';
 import { readMarked } from './read-lines.ts';
 import { readTelegram } from './read-telegram.ts';
 import { readWhatsApp } from './read-whatsapp.ts';
-import type { Stretch } from './seen.ts';
+import type { TextStretch } from './seen.ts';
 
 interface DialectReader {
   /**
    * Throws if the platform would refuse the part, truncate it, or ping people.
    * @param plain the text of the part without formats.
    */
-  readonly read: (text: string, plain: string) => Stretch[];
+  readonly read: (text: string, plain: string) => TextStretch[];
   /** The length that counts toward the limit of the platform. */
   readonly counted: 'visible' | 'everything';
 }
@@ -44,6 +44,6 @@ export const DIALECTS: readonly PrintedTarget['dialect'][] = [
   'html',
 ];
 
-function readPlain(text: string): Stretch[] {
+function readPlain(text: string): TextStretch[] {
   return [{ text, formats: undefined }];
 }

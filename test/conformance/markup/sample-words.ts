@@ -38,13 +38,13 @@ const SIGNS: readonly (readonly [sign: string, format: WrittenFormat])[] = [
 ];
 
 /** Records that the words of this text have a format. */
-export function formatted(text: string, format: WrittenFormat): string {
+export function markFormat(text: string, format: WrittenFormat): string {
   const sign = SIGNS.find(([, name]) => name === format)?.[0] ?? '';
   return text.replaceAll(WORD, WORD + sign);
 }
 
 /** Records that the formats of the words in this text are unknown. */
-export function unformatted(text: string): string {
+export function markUnformatted(text: string): string {
   return text.replaceAll(WORD, WORD + UNFORMATTED);
 }
 

@@ -1,8 +1,8 @@
-import type { FormatRule, Program, Step } from './program.ts';
-import { hasSeen, isSeen, isShaping } from './visible.ts';
+import type { FormatRule, ProgramStep, ReadingProgram } from './program.ts';
+import { hasVisibleCharacter, isShaping, isVisible } from './visible.ts';
 
 /** The context of characters. */
-export interface Place {
+export interface CharacterContext {
   readonly quoted: boolean;
   /** Inside a heading, which may be bold as a whole. */
   readonly heading: boolean;
@@ -12,7 +12,7 @@ export interface Place {
 
 /** Writes a program step by step. */
 export class StepWriter {
-  readonly #steps: Step[] = [];
+  readonly #steps: ProgramStep[] = [];
   /**
    * Undefined, or whether a part may start before the next characters of a block that must stay
    * whole.
@@ -20,7 +20,12 @@ export class StepWriter {
   #whole: 'start' | 'inside' | undefined;
 
   /** Text from the source; with `graphemes`, grapheme clusters must stay whole. */
-  text(text: string, formats: FormatRule | undefined, place: Place, graphemes: boolean): void {
+  text(
+    text: string,
+    formats: FormatRule | undefined,
+    place: CharacterContext,
+    graphemes: boolean,
+  ): void {
     if (!graphemes || isSimple(text)) {
       const characters = [...text].filter((character) => !isShaping(character));
       this.#characters(characters, { formats, place, added: false, whole: false });
@@ -28,13 +33,13 @@ export class StepWriter {
     }
     const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
     for (const { segment } of segmenter.segment(text)) {
-      const characters = hasSeen(segment) ? [...segment] : [];
+      const characters = hasVisibleCharacter(segment) ? [...segment] : [];
       this.#characters(characters, { formats, place, added: false, whole: true });
     }
   }
 
   /** One of these texts, added by the renderer. */
-  addition(texts: readonly string[], place: Place): void {
+  addition(texts: readonly string[], place: CharacterContext): void {
     this.oneOf(
       texts.map((text) => () => {
         this.#characters([...text], { formats: undefined, place, added: true, whole: true });
@@ -104,7 +109,7 @@ export class StepWriter {
   }
 
   /** The complete program. */
-  end(): Program {
+  end(): ReadingProgram {
     this.#steps.push({ op: 'end' });
     return this.#steps;
   }
@@ -116,9 +121,9 @@ export class StepWriter {
       place,
       added,
       whole,
-    }: { formats: FormatRule | undefined; place: Place; added: boolean; whole: boolean },
+    }: { formats: FormatRule | undefined; place: CharacterContext; added: boolean; whole: boolean },
   ): void {
-    const characters = all.filter(isSeen);
+    const characters = all.filter(isVisible);
     if (characters.length === 0) return;
     this.#steps.push({
       op: 'characters',

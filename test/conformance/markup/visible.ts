@@ -11,16 +11,16 @@ export function isShaping(character: string): boolean {
  * Whether this code point is visible or changes the look of its neighbors. White space is not
  * visible.
  */
-export function isSeen(character: string): boolean {
+export function isVisible(character: string): boolean {
   return !UNSEEN.test(character) || SHAPING.test(character);
 }
 
 /** The visible code points, in order. */
-export function seenCharacters(text: string): string[] {
-  return [...text].filter(isSeen);
+export function listVisibleCharacters(text: string): string[] {
+  return [...text].filter(isVisible);
 }
 
 /** Whether the text contains a visible character. */
-export function hasSeen(text: string): boolean {
-  return [...text].some((character) => isSeen(character) && !isShaping(character));
+export function hasVisibleCharacter(text: string): boolean {
+  return [...text].some((character) => isVisible(character) && !isShaping(character));
 }

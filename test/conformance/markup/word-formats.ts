@@ -1,8 +1,8 @@
 import type { PrintedTarget } from '@parley/markup';
-import { mannerOf } from './dialect-manner.ts';
+import { getManner } from './dialect-manner.ts';
 import type { Format, Formats } from './expected.ts';
 import type { WrittenFormat } from './sample-words.ts';
-import type { Stretch } from './seen.ts';
+import type { TextStretch } from './seen.ts';
 
 const MARKS: readonly Format[] = ['bold', 'italic', 'strike'];
 const RICH: readonly Format[] = [...MARKS, 'underline', 'spoiler', 'code', 'link'];
@@ -31,13 +31,13 @@ export interface SeenWord {
 }
 
 /** The formats with which a word of these source formats must be shown. */
-export function mustShow(
+export function getRequiredFormats(
   formats: readonly WrittenFormat[],
   word: SeenWord | undefined,
   target: PrintedTarget,
 ): Format[] {
   const { dialect } = target;
-  if (!mannerOf(target).roomy) return [];
+  if (!getManner(target).roomy) return [];
   // These dialects have no escapes, so a mark beside a literal special character may have to be
   // dropped.
   const isAmongSigns = formats.includes('hard') || /[*_~`]/.test(word?.line ?? '');
@@ -51,7 +51,9 @@ export function mustShow(
 }
 
 /** Every visible generated word with its formats and its line. */
-export function seenWords(parts: readonly (readonly Stretch[])[]): ReadonlyMap<string, SeenWord> {
+export function collectSeenWords(
+  parts: readonly (readonly TextStretch[])[],
+): ReadonlyMap<string, SeenWord> {
   const units: (Formats | undefined)[] = [];
   let text = '';
   for (const { text: piece, formats } of [...parts].flatMap((part) => [...part, LINE_END])) {
@@ -68,4 +70,4 @@ export function seenWords(parts: readonly (readonly Stretch[])[]): ReadonlyMap<s
   return found;
 }
 
-const LINE_END: Stretch = { text: '\n', formats: undefined };
+const LINE_END: TextStretch = { text: '\n', formats: undefined };

@@ -1,13 +1,13 @@
 import type { InboundMessage } from '@parley/core';
 
 /** One of the conversations that a platform keeps separate. */
-export interface Place {
+export interface PlatformLocation {
   /** A unique description of the location. */
   readonly name: string;
 }
 
 /** A platform with locations where people write; `P` is the peer's data about a location. */
-export interface PlacePeer<P extends Place> {
+export interface LocationPeer<P extends PlatformLocation> {
   /** All locations used by a test; some ids of the platform occur in several locations. */
   readonly places: readonly P[];
   /** Writes as a person in a location; resolves with the message from the adapter. */

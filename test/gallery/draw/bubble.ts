@@ -2,7 +2,7 @@ import type { RenderTarget } from '@parley/core';
 import type { RenderedPart } from '@parley/markup';
 
 /** One message as an app would show it. */
-export interface Bubble {
+export interface MessageBubble {
   /** The content of the message bubble. */
   readonly html: string;
   /** The size of the message, in the unit of the platform's limit. */
@@ -10,11 +10,11 @@ export interface Bubble {
 }
 
 /** One column of the page. */
-export interface Screen {
+export interface GalleryScreen {
   /** The CSS class of the bubbles. */
   readonly id: string;
   readonly name: string;
   readonly target: RenderTarget;
   /** Draws a part. Throws when the strict parser of the platform rejects the part. */
-  draw(part: RenderedPart): Bubble;
+  draw(part: RenderedPart): MessageBubble;
 }

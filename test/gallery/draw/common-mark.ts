@@ -6,13 +6,13 @@ import {
   readGfm,
   readTeams,
 } from '../../conformance/markup/read-common-mark.ts';
-import type { Screen } from './bubble.ts';
+import type { GalleryScreen } from './bubble.ts';
 
 /**
  * A comment on GitHub, on a phone; Linear is similar. A text that would ping people counts as
  * refused.
  */
-export const GITHUB: Screen = {
+export const GITHUB: GalleryScreen = {
   id: 'github',
   name: 'GitHub',
   target: { dialect: 'gfm', maxLength: 65_536, unit: 'utf16' },
@@ -23,7 +23,7 @@ export const GITHUB: Screen = {
 };
 
 /** Teams on a phone. Unsupported markup counts as refused. */
-export const TEAMS: Screen = {
+export const TEAMS: GalleryScreen = {
   id: 'teams',
   name: 'Teams',
   target: { dialect: 'teams', maxLength: 12_000, unit: 'utf16' },
@@ -36,10 +36,10 @@ export const TEAMS: Screen = {
 const TAGS = { paragraph: 'p', blockquote: 'blockquote', strong: 'b', emphasis: 'i', delete: 's' };
 
 function drawChildren({ children }: { readonly children: readonly Nodes[] }): string {
-  return children.map(draw).join('');
+  return children.map(drawNode).join('');
 }
 
-function draw(node: Nodes): string {
+function drawNode(node: Nodes): string {
   switch (node.type) {
     case 'text':
       return escapeText(node.value);
@@ -77,7 +77,7 @@ function drawItem({ checked, spread, children }: ListItem): string {
   const box =
     typeof checked === 'boolean' ? `<input type="checkbox"${checked ? ' checked' : ''}> ` : '';
   const content = children.map((child) => {
-    return child.type === 'paragraph' && spread !== true ? drawChildren(child) : draw(child);
+    return child.type === 'paragraph' && spread !== true ? drawChildren(child) : drawNode(child);
   });
   return `<li>${box}${content.join('')}</li>`;
 }

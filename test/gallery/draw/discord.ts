@@ -1,9 +1,9 @@
 import { parseDiscordMarkdown } from '@parley/simulators/discord';
 import { drawDiscord } from '@parley/simulators/draw';
-import type { Screen } from './bubble.ts';
+import type { GalleryScreen } from './bubble.ts';
 
 /** Discord on a phone. A text with effects beyond its display counts as refused. */
-export const DISCORD: Screen = {
+export const DISCORD: GalleryScreen = {
   id: 'discord',
   name: 'Discord',
   target: { dialect: 'discord', maxLength: 2000, unit: 'utf16' },

@@ -1,9 +1,9 @@
 import { drawMarkedLines } from '@parley/simulators/draw';
 import { parseGoogleChat } from '@parley/simulators/formatting';
-import type { Screen } from './bubble.ts';
+import type { GalleryScreen } from './bubble.ts';
 
 /** Google Chat on a phone. A text that might be shown differently counts as refused. */
-export const GOOGLE_CHAT: Screen = {
+export const GOOGLE_CHAT: GalleryScreen = {
   id: 'google-chat',
   name: 'Google Chat',
   target: { dialect: 'google-chat', maxLength: 30_000, unit: 'byte' },

@@ -1,9 +1,9 @@
 import { drawMarkedLines } from '@parley/simulators/draw';
 import { parseSlack } from '@parley/simulators/formatting';
-import type { Screen } from './bubble.ts';
+import type { GalleryScreen } from './bubble.ts';
 
 /** Slack on a phone. What Slack might show differently, or notify people of, counts as refused. */
-export const SLACK: Screen = {
+export const SLACK: GalleryScreen = {
   id: 'slack',
   name: 'Slack',
   target: { dialect: 'slack', maxLength: 4_000, unit: 'utf16' },

@@ -1,9 +1,9 @@
 import { drawMarkedLines } from '@parley/simulators/draw';
 import { parseWhatsApp } from '@parley/simulators/whatsapp';
-import type { Screen } from './bubble.ts';
+import type { GalleryScreen } from './bubble.ts';
 
 /** WhatsApp on a phone. A text that WhatsApp clients would show differently counts as refused. */
-export const WHATSAPP: Screen = {
+export const WHATSAPP: GalleryScreen = {
   id: 'whatsapp',
   name: 'WhatsApp',
   target: { dialect: 'whatsapp', maxLength: 4096, unit: 'utf16' },

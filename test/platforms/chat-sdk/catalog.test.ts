@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { getSecretEnvVars, listEnvVars, listPlatformAdapters } from 'chat/adapters';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { offeredAdapters } from '../../../packages/channel-chat-sdk/src/catalog.ts';
+import { listOfferedAdapters } from '../../../packages/channel-chat-sdk/src/catalog.ts';
 import { PLATFORMS } from '../../../packages/channel-chat-sdk/src/platforms.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -48,7 +48,7 @@ describe('[F15] the Chat SDK catalog', () => {
   });
 
   it('offers each platform that is not built in, once', () => {
-    const slugs = offeredAdapters().map(({ slug }) => slug);
+    const slugs = listOfferedAdapters().map(({ slug }) => slug);
     expect(new Set(slugs).size).toBe(slugs.length);
     expect(slugs.length).toBeGreaterThan(20);
     const left = listPlatformAdapters().map(({ slug }) => slug);

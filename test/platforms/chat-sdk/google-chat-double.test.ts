@@ -2,7 +2,11 @@ import { createGoogleChatAdapter, type GoogleChatAdapter } from '@chat-adapter/g
 import { Actions, Button, Card, CardText } from 'chat';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GoogleChatDouble } from './doubles/google-chat.ts';
-import { type ChatSpace, pressable, visibleMessage } from './doubles/google-chat-state.ts';
+import {
+  type ChatSpace,
+  getVisibleMessage,
+  listPressableButtons,
+} from './doubles/google-chat-state.ts';
 import { rerouteHosts } from './doubles/reroute.ts';
 import { hostAdapter, SILENT, type SmallHost } from './small-host.ts';
 
@@ -28,7 +32,7 @@ describe('the Google Chat double, driven by the real adapter', () => {
     const { name } = await double.say({ space, from: 'ann', text, ...more });
     return host.waitFor(() => host.messages.find(({ message }) => message.id === name));
   };
-  const texts = (space = direct) => space.messages.map(visibleMessage);
+  const texts = (space = direct) => space.messages.map(getVisibleMessage);
 
   beforeEach(async () => {
     double = await new GoogleChatDouble().start();
@@ -85,7 +89,9 @@ describe('the Google Chat double, driven by the real adapter', () => {
     const card = Card({ children: [CardText('May I?'), Actions(buttons)] });
     const { id } = await adapter.postMessage(threadId, { card });
     expect(texts().at(-1)).toBe('May I?');
-    expect(pressable(double.state.message(direct, id))).toMatchObject([{ text: 'Approve' }]);
+    expect(listPressableButtons(double.state.message(direct, id))).toMatchObject([
+      { text: 'Approve' },
+    ]);
     await double.press(direct, id, 'Approve', 'ann');
     const action = await host.waitFor(() => host.actions[0]);
     expect(action).toMatchObject({ actionId: 'yes', value: '42', messageId: id });

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { chatSdkChannel } from '@parley/channel-chat-sdk';
+import { createChatSdkChannel } from '@parley/channel-chat-sdk';
 import type { ChannelAdapter, ChannelEnv } from '@parley/channels';
-import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
+import { type CoreOverrides, createCore, type ReportedEvents } from '../adapter-core.ts';
 
 const cleanUp: (() => Promise<void>)[] = [];
 
 /** A hosted adapter behind a web server like the gateway's, with its reports to the core. */
-export interface Hosted extends Told {
+export interface HostedScene extends ReportedEvents {
   readonly adapter: ChannelAdapter;
   /** The URL that the platform calls. */
   readonly url: string;
@@ -16,7 +16,7 @@ export interface Hosted extends Told {
   again(): Promise<ChannelAdapter>;
 }
 
-export interface HostedWishes extends CoreWishes {
+export interface HostedOptions extends CoreOverrides {
   readonly id: string;
   readonly use: string;
   readonly options: object;
@@ -38,13 +38,13 @@ const env: ChannelEnv = {
 };
 
 /** Hosts an adapter without starting it. */
-export async function hosted(wishes: HostedWishes): Promise<Hosted> {
+export async function startHosted(wishes: HostedOptions): Promise<HostedScene> {
   const { id, use, options, changed } = wishes;
   let served: ChannelAdapter | undefined;
-  const { url, close } = await serve(() => served);
-  const definition = chatSdkChannel(id, use);
+  const { url, close } = await serveAdapter(() => served);
+  const definition = createChatSdkChannel(id, use);
   const settings = definition.settings.parse({ use, options });
-  const { told, context } = coreAround(settings, changed, wishes);
+  const { told, context } = createCore(settings, changed, wishes);
   const connect = await definition.load();
   const make = () => {
     const adapter = connect(context, env);
@@ -75,11 +75,11 @@ export async function endHosted(): Promise<void> {
   for (const close of cleanUp.splice(0).reverse()) await close();
 }
 
-export function alsoEnd(close: () => Promise<void>): void {
+export function addCleanup(close: () => Promise<void>): void {
   cleanUp.unshift(close);
 }
 
-async function serve(adapter: () => ChannelAdapter | undefined) {
+async function serveAdapter(adapter: () => ChannelAdapter | undefined) {
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = 'GET', headers, url } = request;
     const body = method === 'GET' ? {} : { body: Readable.toWeb(request), duplex: 'half' };

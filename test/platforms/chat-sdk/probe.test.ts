@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { chatSdkChannel } from '@parley/channel-chat-sdk';
+import { createChatSdkChannel } from '@parley/channel-chat-sdk';
 import { startSlackDouble } from '@parley/simulators/slack';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { GitHubDouble } from './doubles/github.ts';
@@ -15,7 +15,7 @@ async function opened<Double extends { close(): Promise<unknown> }>(double: Prom
 
 function probe(use: string, options: object, ms = 5_000) {
   const env = { signal: AbortSignal.timeout(ms), clock: Date.now, values: null };
-  return chatSdkChannel('hosted', use).probe({ options }, env);
+  return createChatSdkChannel('hosted', use).probe({ options }, env);
 }
 
 const GUID = '01234567-89ab-cdef-0123-456789abcdef';

@@ -3,13 +3,13 @@ import type { InboundMessage } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
 import { endHosted } from './hosted-scene.ts';
-import { slackScene } from './slack-scene.ts';
+import { startSlackScene } from './slack-scene.ts';
 
 afterEach(endHosted);
 
 describe('a Slack message', () => {
   it('[F15] [F01] is parsed in a direct chat and in a channel', async () => {
-    const { double, received, senders, ann, direct, channel } = await slackScene();
+    const { double, received, senders, ann, direct, channel } = await startSlackScene();
     const { ts } = double.say({ channel: direct, text: 'hello *there* & <you>' });
     await double.waitFor(() => received.length === 1);
     expect(received[0]).toMatchObject({
@@ -30,7 +30,7 @@ describe('a Slack message', () => {
   });
 
   it('[F06] in a channel is not addressed to the bot unless it mentions the bot', async () => {
-    const { double, received, channel } = await slackScene();
+    const { double, received, channel } = await startSlackScene();
     double.say({ channel, text: 'just talking' });
     await double.waitFor(() => received.length === 1);
     expect(received[0]).toMatchObject({ chat: { id: channel, type: 'group' }, addressed: false });
@@ -38,7 +38,7 @@ describe('a Slack message', () => {
 
   it('[F06] is addressed in a thread that began with the bot, unless it mentions others', async () => {
     const threads = new Map<string, string>();
-    const { double, received, channel, bo } = await slackScene({
+    const { double, received, channel, bo } = await startSlackScene({
       message: async (_chat, id) =>
         threads.has(id)
           ? {
@@ -65,7 +65,7 @@ describe('a Slack message', () => {
   });
 
   it('[F16] keeps link targets, and shows the names of people and channels', async () => {
-    const { double, received, direct, bo, channel } = await slackScene();
+    const { double, received, direct, bo, channel } = await startSlackScene();
     const text = `see <https://example.org/a|the page>, <https://example.org/b>, <@${bo}> in <#${channel}|general>`;
     double.say({ channel: direct, extra: { text } });
     await double.waitFor(() => received.length === 1);
@@ -75,7 +75,7 @@ describe('a Slack message', () => {
   });
 
   it('[F16] [P18] quotes forwarded text as text that the sender did not type', async () => {
-    const { double, received, direct } = await slackScene();
+    const { double, received, direct } = await startSlackScene();
     const shared = { author_name: 'Eve', text: '/approve ABCDEF', is_share: true };
     double.say({ channel: direct, text: '', extra: { attachments: [shared] } });
     await double.waitFor(() => received.length === 1);
@@ -84,7 +84,7 @@ describe('a Slack message', () => {
   });
 
   it('[F07] of the bot itself is dropped, and a message of another bot is marked', async () => {
-    const { double, adapter, received, channel, part } = await slackScene();
+    const { double, adapter, received, channel, part } = await startSlackScene();
     await adapter.send(part('mine', { route: { chatId: channel } }), AbortSignal.timeout(5_000));
     const robot = double.addMember({ name: 'Robot', isBot: true });
     double.say({ channel, from: robot, text: `<@${double.me.id}> beep` });
@@ -93,7 +93,7 @@ describe('a Slack message', () => {
   });
 
   it('[P18] from another organization in a shared channel counts as text from outsiders', async () => {
-    const { double, received, ann } = await slackScene();
+    const { double, received, ann } = await startSlackScene();
     const eve = double.addMember({ name: 'Eve', teamId: 'T0OTHER' });
     const channel = double.addChannel({ name: 'both', members: [ann, eve], sharedWith: 'T0OTHER' });
     double.say({ channel, from: eve, text: `<@${double.me.id}> do it` });
@@ -105,7 +105,7 @@ describe('a Slack message', () => {
   });
 
   it('[F08] that is edited or deleted is revised, and its reactions are reported', async () => {
-    const { double, received, revised, reactions, direct, ann } = await slackScene();
+    const { double, received, revised, reactions, direct, ann } = await startSlackScene();
     const { ts } = double.say({ channel: direct, text: 'first' });
     await double.waitFor(() => received.length === 1);
     double.reword(direct, ts, 'second');
@@ -132,7 +132,7 @@ describe('a Slack message', () => {
   });
 
   it('[F10] includes its files, which another process can fetch later', async () => {
-    const { double, received, direct, again } = await slackScene();
+    const { double, received, direct, again } = await startSlackScene();
     const bytes = new Uint8Array(Buffer.from('inside'));
     const file = { name: 'a.txt', type: 'text/plain', bytes };
     double.say({ channel: direct, text: 'read this', files: [file] });
@@ -147,7 +147,7 @@ describe('a Slack message', () => {
   });
 
   it('[F09] as a slash command becomes a Parley command, or the text that follows the app command', async () => {
-    const { double, received, direct } = await slackScene({
+    const { double, received, direct } = await startSlackScene({
       commands: [{ name: 'new', description: 'start', hints: [] } as never],
     });
     double.slash({ channel: direct, command: '/new', text: 'please' });
@@ -170,7 +170,7 @@ describe('a Slack event that could not be stored', () => {
         stored.push(text);
         return accepted;
       };
-      const { double, direct, logged } = await slackScene({ receive, mode });
+      const { double, direct, logged } = await startSlackScene({ receive, mode });
       double.say({ channel: direct, text: 'once' });
       const outcomes = () => double.deliveries('message').map(({ outcome }) => outcome);
       await double.waitFor(() => outcomes().includes('acknowledged'));
@@ -182,13 +182,13 @@ describe('a Slack event that could not be stored', () => {
   );
 
   it('[D01] is answered with 503 before the account is connected and after it has stopped', async () => {
-    const { adapter, url } = await slackScene();
+    const { adapter, url } = await startSlackScene();
     await adapter.stop();
     expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(503);
   });
 
   it('[U03] is refused without the Slack signature', async () => {
-    const { url, received } = await slackScene();
+    const { url, received } = await startSlackScene();
     const body = JSON.stringify({ type: 'event_callback', event_id: 'E1', event: {} });
     const headers = { 'content-type': 'application/json' };
     expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(401);

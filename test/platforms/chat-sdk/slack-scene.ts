@@ -1,10 +1,10 @@
 import type { OutboundPart } from '@parley/core';
 import { type SlackDouble, startSlackDouble } from '@parley/simulators/slack';
-import type { CoreWishes } from '../adapter-core.ts';
-import { alsoEnd, type Hosted, hosted } from './hosted-scene.ts';
+import type { CoreOverrides } from '../adapter-core.ts';
+import { addCleanup, type HostedScene, startHosted } from './hosted-scene.ts';
 
 /** The Slack adapter with its double. */
-export interface SlackScene extends Hosted {
+export interface SlackScene extends HostedScene {
   readonly double: SlackDouble;
   /** A person, and their direct chat. */
   readonly ann: string;
@@ -12,31 +12,31 @@ export interface SlackScene extends Hosted {
   /** A public channel with Ann and Bo. */
   readonly channel: string;
   readonly bo: string;
-  part(text: string, more?: PartWishes): OutboundPart;
+  part(text: string, more?: PartOverrides): OutboundPart;
 }
 
-export type PartWishes = Partial<Omit<OutboundPart, 'route'>> & {
+export type PartOverrides = Partial<Omit<OutboundPart, 'route'>> & {
   readonly route?: Partial<OutboundPart['route']>;
 };
 
-export interface SlackWishes extends CoreWishes {
+export interface SlackSceneOptions extends CoreOverrides {
   readonly options?: object;
   readonly mode?: 'webhook' | 'socket';
 }
 
 /** Hosts the adapter and connects it. */
-export async function slackScene({
+export async function startSlackScene({
   options,
   mode = 'webhook',
   ...wishes
-}: SlackWishes = {}): Promise<SlackScene> {
+}: SlackSceneOptions = {}): Promise<SlackScene> {
   const double = await startSlackDouble({
     retries: { delaysMs: [10, 30, 100, 100], answerWithinMs: mode === 'socket' ? 500 : 3_000 },
   });
-  alsoEnd(() => double.close());
+  addCleanup(() => double.close());
   const { apiUrl, botToken, signingSecret, appToken } = double;
   const secrets = mode === 'socket' ? { appToken, mode } : { signingSecret };
-  const scene = await hosted({
+  const scene = await startHosted({
     ...wishes,
     id: 'slack',
     use: '@chat-adapter/slack',

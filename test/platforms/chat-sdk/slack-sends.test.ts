@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { BeforePart } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf } from '../adapter-core.ts';
+import { readFailure } from '../adapter-core.ts';
 import { endHosted } from './hosted-scene.ts';
-import { type SlackScene, slackScene } from './slack-scene.ts';
+import { type SlackScene, startSlackScene } from './slack-scene.ts';
 
 afterEach(endHosted);
 
@@ -19,7 +19,7 @@ async function sent({ adapter }: SlackScene, part: OutboundPart): Promise<string
 
 describe('a part sent to Slack', () => {
   it('[F15] [F03] appears in its chat or thread', async () => {
-    const scene = await slackScene();
+    const scene = await startSlackScene();
     const { double, direct, channel, part } = scene;
     const ts = await sent(scene, part('*hello*'));
     expect(double.conversation(direct)).toMatchObject([{ ts, from: 'bot', text: 'hello' }]);
@@ -30,7 +30,7 @@ describe('a part sent to Slack', () => {
   });
 
   it('[G05] has buttons whose press arrives once as a message with their data', async () => {
-    const scene = await slackScene({
+    const scene = await startSlackScene({
       message: async () => ({ by: 'agent', text: 'Run it?' }),
     });
     const { double, direct, part, received, ann } = scene;
@@ -53,7 +53,7 @@ describe('a part sent to Slack', () => {
   });
 
   it('[G05] shows a long text with buttons completely, in several blocks', async () => {
-    const scene = await slackScene();
+    const scene = await startSlackScene();
     const { double, direct, part } = scene;
     const text = Array.from({ length: 500 }, (_, n) => `line ${n}`)
       .join('\n')
@@ -65,7 +65,7 @@ describe('a part sent to Slack', () => {
   });
 
   it('[G05] arrives without its buttons if Slack refuses them', async () => {
-    const scene = await slackScene();
+    const scene = await startSlackScene();
     const { double, direct, part } = scene;
     double.fault({ kind: 'refuse', error: 'invalid_blocks', method: 'chat.postMessage' });
     await sent(scene, part('Run it?', { buttons: [{ label: 'Yes', data: 'yes' }] }));
@@ -73,7 +73,7 @@ describe('a part sent to Slack', () => {
   });
 
   it('[F10] is a file with its caption in one message', async () => {
-    const scene = await slackScene();
+    const scene = await startSlackScene();
     const { double, direct, part } = scene;
     const folder = mkdtempSync(join(tmpdir(), 'parley-slack-'));
     const path = join(folder, 'a.txt');
@@ -102,16 +102,16 @@ describe('a part sent to Slack', () => {
     [{ kind: 'reset' }, { kind: 'unknown-outcome' }],
     [{ kind: 'reset', after: true }, { kind: 'unknown-outcome' }],
   ] as const)('[D05] that fails with %j is reported as %j without a retry', async (fault, kind) => {
-    const { double, adapter, part } = await slackScene();
+    const { double, adapter, part } = await startSlackScene();
     double.fault({ ...fault, method: 'chat.postMessage' });
-    expect(await failureOf(adapter.send(part('x'), soon()))).toEqual(kind);
+    expect(await readFailure(adapter.send(part('x'), soon()))).toEqual(kind);
     expect(double.calls('chat.postMessage')).toHaveLength(1);
   });
 
   it('[D05] waits while the account is refused, and continues once it is accepted', async () => {
-    const { double, adapter, part, states } = await slackScene();
+    const { double, adapter, part, states } = await startSlackScene();
     double.fault({ kind: 'refuse', error: 'token_revoked', method: 'chat.postMessage' });
-    expect(await failureOf(adapter.send(part('x'), soon()))).toEqual({ kind: 'transient' });
+    expect(await readFailure(adapter.send(part('x'), soon()))).toEqual({ kind: 'transient' });
     expect(states.at(-1)).toMatchObject({
       kind: 'failed',
       fix: expect.stringContaining('options'),
@@ -121,14 +121,14 @@ describe('a part sent to Slack', () => {
   });
 
   it('[D13] has an unknown outcome when Slack does not respond in time', async () => {
-    const { double, adapter, part } = await slackScene();
+    const { double, adapter, part } = await startSlackScene();
     double.fault({ kind: 'hang', method: 'chat.postMessage' });
-    const failure = failureOf(adapter.send(part('x'), AbortSignal.timeout(200)));
+    const failure = readFailure(adapter.send(part('x'), AbortSignal.timeout(200)));
     expect(await failure).toEqual({ kind: 'unknown-outcome' });
   });
 
   it('[D04] reports when sending starts, and is found in the history by another process', async () => {
-    const scene = await slackScene();
+    const scene = await startSlackScene();
     const { adapter, direct, part, again } = scene;
     const lost = part('See https://example.org/x, *now* :tada: & <you>');
     await sent(scene, part('another'));
@@ -136,7 +136,9 @@ describe('a part sent to Slack', () => {
     const ts = (await adapter.send(lost, soon(), () => starts.push('started'))).platformMessageId;
     expect(starts).toEqual(['started']);
     const later = await again();
-    expect(await failureOf(later.send(part('too early'), soon()))).toMatchObject({ untried: true });
+    expect(await readFailure(later.send(part('too early'), soon()))).toMatchObject({
+      untried: true,
+    });
     // The adapter recognizes its own messages once it is connected.
     const finding = later.findSent?.(lost, nothing, soon());
     await later.start();
@@ -148,7 +150,7 @@ describe('a part sent to Slack', () => {
   it.each(['direct chat', 'thread'])(
     '[D04] is known to be missing from a %s when the bot has written nothing else there',
     async (kind) => {
-      const scene = await slackScene();
+      const scene = await startSlackScene();
       const { adapter, double, channel, direct, part } = scene;
       const place =
         kind === 'thread'
@@ -167,7 +169,7 @@ describe('a part sent to Slack', () => {
   );
 
   it('[D04] is found in a thread', async () => {
-    const scene = await slackScene();
+    const scene = await startSlackScene();
     const { adapter, double, channel, part } = scene;
     const threadId = double.say({ channel, text: 'question' }).ts;
     const answer = part('the answer', { route: { chatId: channel, threadId } });
@@ -178,7 +180,7 @@ describe('a part sent to Slack', () => {
 
 describe('a message sent by the bot to Slack', () => {
   it('[F04] [G05] is edited without its buttons, and deleted, repeatedly', async () => {
-    const scene = await slackScene();
+    const scene = await startSlackScene();
     const { adapter, double, direct, part } = scene;
     const buttons = [{ label: 'Yes', data: 'yes' }];
     const ts = await sent(scene, part('Really?', { buttons }));
@@ -191,7 +193,7 @@ describe('a message sent by the bot to Slack', () => {
   });
 
   it('[F04] reacts to messages with one emoji at a time', async () => {
-    const { adapter, double, direct } = await slackScene();
+    const { adapter, double, direct } = await startSlackScene();
     const { ts } = double.say({ channel: direct, text: 'hi' });
     const reactions = () => double.conversation(direct)[0]?.reactions;
     const react = (emoji?: string) => adapter.messages?.react?.({ chatId: direct }, ts, emoji);
@@ -205,14 +207,14 @@ describe('a message sent by the bot to Slack', () => {
   });
 
   it('[F12] shows a working status in its thread', async () => {
-    const { adapter, double, channel } = await slackScene();
+    const { adapter, double, channel } = await startSlackScene();
     const { ts } = double.say({ channel, text: 'hi' });
     await adapter.typing?.show({ chatId: channel, threadId: ts });
     expect(double.status(channel, ts)).toBeDefined();
   });
 
   it('[F12] is streamed, and becomes the finished answer in another process', async () => {
-    const scene = await slackScene();
+    const scene = await startSlackScene();
     const { adapter, double, direct, part, again } = scene;
     const address = { chatId: direct };
     const show = (text: string) => ({ show: async () => [{ text, plain: text }] });
@@ -230,7 +232,7 @@ describe('a message sent by the bot to Slack', () => {
   });
 
   it('[F12] is deleted when its turn ends without an answer, even if its receipt was lost', async () => {
-    const { adapter, double, direct } = await slackScene();
+    const { adapter, double, direct } = await startSlackScene();
     const address = { chatId: direct };
     const show = async () => [{ text: 'Unfinished text', plain: 'Unfinished text' }];
     double.fault({ kind: 'reset', after: true, method: 'chat.postMessage' });
@@ -243,18 +245,20 @@ describe('a message sent by the bot to Slack', () => {
 
 describe('the connection to Slack', () => {
   it('stops with advice when the token is refused', async () => {
-    const { states, adapter, part } = await slackScene({ options: { botToken: 'xoxb-wrong' } });
+    const { states, adapter, part } = await startSlackScene({
+      options: { botToken: 'xoxb-wrong' },
+    });
     expect(states.at(-1)).toMatchObject({
       kind: 'failed',
       reason: expect.stringContaining('invalid_auth'),
       fix: expect.stringContaining('"options"'),
     });
-    const failure = await failureOf(adapter.send(part('x'), soon()));
+    const failure = await readFailure(adapter.send(part('x'), soon()));
     expect(failure).toEqual({ kind: 'transient', untried: true });
   });
 
   it('is retried while Slack cannot be reached', async () => {
-    const { double, again, states } = await slackScene();
+    const { double, again, states } = await startSlackScene();
     double.fault({ kind: 'status', status: 503, method: 'auth.test', times: 2 });
     const next = await again();
     await next.start();
@@ -263,7 +267,7 @@ describe('the connection to Slack', () => {
   });
 
   it('[D01] is reopened when its socket closes, without losing events in between', async () => {
-    const { double, received, direct, states } = await slackScene({ mode: 'socket' });
+    const { double, received, direct, states } = await startSlackScene({ mode: 'socket' });
     double.askToLeave('refresh_requested');
     double.say({ channel: direct, text: 'one' });
     await double.waitFor(() => received.length > 0);

@@ -9,22 +9,22 @@ interface HostedAdapter {
   handleWebhook(request: Request, options?: WebhookOptions): Promise<Response>;
 }
 
-type Action = Parameters<ChatInstance['processAction']>[0];
-type Reaction = Parameters<ChatInstance['processReaction']>[0];
-type Edit = Parameters<ChatInstance['processMessageUpdated']>[0];
-type Deletion = Parameters<ChatInstance['processMessageDeleted']>[0];
-type Command = Parameters<ChatInstance['processSlashCommand']>[0];
+type ProcessedAction = Parameters<ChatInstance['processAction']>[0];
+type ProcessedReaction = Parameters<ChatInstance['processReaction']>[0];
+type ProcessedEdit = Parameters<ChatInstance['processMessageUpdated']>[0];
+type ProcessedDeletion = Parameters<ChatInstance['processMessageDeleted']>[0];
+type ProcessedCommand = Parameters<ChatInstance['processSlashCommand']>[0];
 
 /** An adapter behind a web server on loopback, with all events it has passed on. */
 export interface SmallHost {
   /** The address of the adapter's webhook. */
   readonly url: string;
   readonly messages: readonly { readonly threadId: string; readonly message: Message }[];
-  readonly actions: readonly Action[];
-  readonly reactions: readonly Reaction[];
-  readonly edits: readonly Edit[];
-  readonly deletions: readonly Deletion[];
-  readonly commands: readonly Command[];
+  readonly actions: readonly ProcessedAction[];
+  readonly reactions: readonly ProcessedReaction[];
+  readonly edits: readonly ProcessedEdit[];
+  readonly deletions: readonly ProcessedDeletion[];
+  readonly commands: readonly ProcessedCommand[];
   waitFor<T>(look: () => T | undefined | false): Promise<T>;
   close(): Promise<void>;
 }
@@ -37,11 +37,11 @@ const WITHIN_MS = 30_000;
  */
 export async function hostAdapter(adapter: HostedAdapter): Promise<SmallHost> {
   const messages: { threadId: string; message: Message }[] = [];
-  const actions: Action[] = [];
-  const reactions: Reaction[] = [];
-  const edits: Edit[] = [];
-  const deletions: Deletion[] = [];
-  const commands: Command[] = [];
+  const actions: ProcessedAction[] = [];
+  const reactions: ProcessedReaction[] = [];
+  const edits: ProcessedEdit[] = [];
+  const deletions: ProcessedDeletion[] = [];
+  const commands: ProcessedCommand[] = [];
   const changes = new Changes(() => `${messages.length} messages, ${actions.length} actions`);
   const done = <T>(list: T[], item: T, options: WebhookOptions | undefined): Promise<void> => {
     list.push(item);
@@ -51,7 +51,7 @@ export async function hostAdapter(adapter: HostedAdapter): Promise<SmallHost> {
     options?.waitUntil?.(task);
     return task;
   };
-  const state = mapState();
+  const state = createMapState();
   const chat: Partial<ChatInstance> = {
     getState: () => state,
     getLogger: () => SILENT,
@@ -112,7 +112,7 @@ export const SILENT = {
 };
 
 /** The part of the state used by the adapters; it lasts as long as the host. */
-function mapState(): StateAdapter {
+function createMapState(): StateAdapter {
   const values = new Map<string, unknown>();
   const state: Partial<StateAdapter> = {
     connect: async () => {},

@@ -3,7 +3,7 @@ import { Actions, Button, Card, CardText } from 'chat';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rerouteHosts } from './doubles/reroute.ts';
 import { TeamsDouble } from './doubles/teams.ts';
-import { type TeamsConversation, visibleText } from './doubles/teams-state.ts';
+import { getVisibleText, type TeamsConversation } from './doubles/teams-state.ts';
 import { hostAdapter, SILENT, type SmallHost } from './small-host.ts';
 
 describe('the Teams double, driven by the real adapter', () => {
@@ -26,7 +26,7 @@ describe('the Teams double, driven by the real adapter', () => {
     const { id } = await double.say({ conversation, from: 'ann', text, ...more });
     return host.waitFor(() => host.messages.find(({ message }) => message.id === id));
   };
-  const texts = () => chat.messages.map(visibleText);
+  const texts = () => chat.messages.map(getVisibleText);
 
   beforeEach(async () => {
     double = await new TeamsDouble().start();

@@ -8,7 +8,7 @@ import { createWhatsAppAdapter } from '@chat-adapter/whatsapp';
 import { createMemoryValues } from '@parley/core/testing';
 import type { Adapter } from 'chat';
 import { describe, expect, it } from 'vitest';
-import { Places } from '../../../packages/channel-chat-sdk/src/places.ts';
+import { LocationConverter } from '../../../packages/channel-chat-sdk/src/places.ts';
 
 const b64 = (text: string) => Buffer.from(text).toString('base64url');
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -92,12 +92,12 @@ const CASES: readonly Case[] = [
 describe('the route of a thread', () => {
   it.each(CASES)('[F11] is %s', async (_what, adapter, threadId, expected, raw) => {
     const values = createMemoryValues();
-    const place = await new Places(adapter as Adapter, values).of(threadId, raw);
+    const place = await new LocationConverter(adapter as Adapter, values).of(threadId, raw);
     expect(place).toEqual({
       ...{ threadId: undefined, root: undefined, isDirect: false, ...expected },
     });
     // Another process sends to the same thread, without needing a marker for direct chats.
-    const back = await new Places(adapter as Adapter, values).threadIdOf(place);
+    const back = await new LocationConverter(adapter as Adapter, values).threadIdOf(place);
     const isPlain = place.isDirect && place.threadId === undefined;
     expect(back).toBe(isPlain ? threadId.replace(/:(?:dm|c3B\w*)?$|:$/, '') : threadId);
   });
@@ -110,7 +110,7 @@ describe('the route of a thread', () => {
         return { metadata: { space: { spaceType: 'DIRECT_MESSAGE' } } };
       },
     }) as Adapter;
-    const places = new Places(adapter, createMemoryValues());
+    const places = new LocationConverter(adapter, createMemoryValues());
     for (const thread of ['T', 'U']) {
       const place = await places.of(`gchat:spaces/A:${b64(`spaces/A/threads/${thread}`)}`);
       expect(place).toMatchObject({ isDirect: true, threadId: undefined });

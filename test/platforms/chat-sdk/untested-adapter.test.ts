@@ -3,15 +3,15 @@ import type { InboundMessage } from '@parley/core';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
-import { alsoEnd, endHosted, hosted } from './hosted-scene.ts';
+import { addCleanup, endHosted, startHosted } from './hosted-scene.ts';
 
 afterEach(endHosted);
 
 /** An unknown adapter that polls in its own loop instead of using webhooks. */
 async function pollingScene(receive?: (message: InboundMessage) => Promise<IngressOutcome>) {
   const double = await startTelegramDouble();
-  alsoEnd(() => double.close());
-  const scene = await hosted({
+  addCleanup(() => double.close());
+  const scene = await startHosted({
     ...(receive && { receive }),
     id: 'another',
     use: '@chat-adapter/telegram',

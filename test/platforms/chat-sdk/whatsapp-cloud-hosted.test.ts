@@ -1,8 +1,8 @@
 import type { BeforePart } from '@parley/channels';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { failureOf } from '../adapter-core.ts';
+import { readFailure } from '../adapter-core.ts';
 import { endHosted } from './hosted-scene.ts';
-import { cloudScene } from './whatsapp-cloud-scene.ts';
+import { startCloudScene } from './whatsapp-cloud-scene.ts';
 
 afterEach(endHosted);
 
@@ -11,7 +11,7 @@ const nothing: BeforePart = { known: [], uncertainAt: null };
 
 describe('the WhatsApp Cloud adapter', () => {
   it('[F15] [F01] receives texts, captions and replies of people with and without a number', async () => {
-    const { double, received, ann } = await cloudScene();
+    const { double, received, ann } = await startCloudScene();
     expect(received[0]).toMatchObject({
       ...{ text: 'hello', addressed: true, authored: { text: true } },
       ...{ chat: { type: 'direct' }, sender: { name: 'Ann' } },
@@ -29,7 +29,7 @@ describe('the WhatsApp Cloud adapter', () => {
   });
 
   it('[F10] fetches files within the limit, even from another process', async () => {
-    const { double, received, ann, again } = await cloudScene();
+    const { double, received, ann, again } = await startCloudScene();
     const bytes = Buffer.from('inside');
     const file = { name: 'a.txt', type: 'text/plain', bytes };
     await double.say({ person: ann, text: 'read this', file });
@@ -41,11 +41,11 @@ describe('the WhatsApp Cloud adapter', () => {
   });
 
   it('[D04] finds a message with a lost receipt by its statuses, even from another process', async () => {
-    const { adapter, double, part, again, url } = await cloudScene();
+    const { adapter, double, part, again, url } = await startCloudScene();
     const lost = part('once only');
     double.deliveries.sendTo('http://127.0.0.1:9/');
     double.fault({ kind: 'reset', after: true, route: 'POST' });
-    expect(await failureOf(adapter.send(lost, soon()))).toEqual({ kind: 'unknown-outcome' });
+    expect(await readFailure(adapter.send(lost, soon()))).toEqual({ kind: 'unknown-outcome' });
     const later = await again();
     const finding = later.findSent?.(lost, nothing, soon());
     await later.start();
@@ -58,7 +58,7 @@ describe('the WhatsApp Cloud adapter', () => {
   });
 
   it('[D05] notifies the owner that a message failed after WhatsApp had accepted it', async () => {
-    const { adapter, double, ann, part, notes, logged } = await cloudScene();
+    const { adapter, double, ann, part, notes, logged } = await startCloudScene();
     double.refusesLate = true;
     ann.lastWroteAt = 0;
     await adapter.send(part('too late'), soon());
@@ -68,7 +68,7 @@ describe('the WhatsApp Cloud adapter', () => {
   });
 
   it('[G05] sends at most three buttons, and otherwise text without buttons', async () => {
-    const { adapter, double, part, received, ann } = await cloudScene();
+    const { adapter, double, part, received, ann } = await startCloudScene();
     const button = (n: number) => ({ label: `Choice ${n}`, data: `choice-${n}` });
     const id = (await adapter.send(part('Which?', { buttons: [1, 2, 3].map(button) }), soon()))
       .platformMessageId;
@@ -80,7 +80,7 @@ describe('the WhatsApp Cloud adapter', () => {
   });
 
   it('[F12] shows a typing indicator below the last message', async () => {
-    const { adapter, double, received } = await cloudScene();
+    const { adapter, double, received } = await startCloudScene();
     await adapter.typing?.show({ chatId: received[0]?.chat.id ?? '' });
     expect(double.typing).toEqual([received[0]?.messageId]);
   });

@@ -1,25 +1,25 @@
 import type { OutboundPart } from '@parley/core';
-import type { CoreWishes } from '../adapter-core.ts';
+import type { CoreOverrides } from '../adapter-core.ts';
 import { rerouteHosts } from './doubles/reroute.ts';
 import { type CloudPerson, WhatsAppCloudDouble } from './doubles/whatsapp-cloud.ts';
-import { alsoEnd, type Hosted, hosted } from './hosted-scene.ts';
+import { addCleanup, type HostedScene, startHosted } from './hosted-scene.ts';
 
 /** The WhatsApp Cloud adapter with its double, and a person who has written. */
-export interface CloudScene extends Hosted {
+export interface CloudScene extends HostedScene {
   readonly double: WhatsAppCloudDouble;
   readonly ann: CloudPerson;
   part(text: string, more?: Partial<OutboundPart>): OutboundPart;
 }
 
-export async function cloudScene(wishes: CoreWishes = {}): Promise<CloudScene> {
+export async function startCloudScene(wishes: CoreOverrides = {}): Promise<CloudScene> {
   const double = await new WhatsAppCloudDouble().start();
   const restore = rerouteHosts({ 'lookaside.fbsbx.com': double.port });
-  alsoEnd(() => {
+  addCleanup(() => {
     restore();
     return double.close();
   });
   const { accessToken, appSecret, phoneNumberId, verifyToken, apiUrl } = double;
-  const scene = await hosted({
+  const scene = await startHosted({
     ...wishes,
     id: 'whatsapp-cloud',
     use: '@chat-adapter/whatsapp',

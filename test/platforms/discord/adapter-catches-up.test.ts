@@ -4,20 +4,20 @@ import type { GatewayFault } from '@parley/simulators/discord';
 import { StoreError } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
-const texts = ({ received }: Scene) => received.map(({ text }) => text);
+const texts = ({ received }: DiscordScene) => received.map(({ text }) => text);
 
 const unable = async () => {
   throw new Error('disk full');
 };
 
 /** An offline bot that has received one message in a channel and one in a direct chat. */
-async function away(): Promise<{ before: Scene; values: AdapterValues; dm: string }> {
+async function away(): Promise<{ before: DiscordScene; values: AdapterValues; dm: string }> {
   const values = createMemoryValues();
-  const before = await scene({ values });
+  const before = await startDiscordScene({ values });
   const { double } = before;
   await before.connect();
   const dm = double.dmWith(ANN);
@@ -35,7 +35,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     for (let n = 1; n <= 150; n += 1)
       double.say({ channel: double.channelId, from: ANN, text: `missed ${n}` });
     double.say({ channel: dm, text: 'missed, alone' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     double.say({ channel: double.channelId, from: ANN, text: 'now' });
     await after.hears(152);
@@ -56,7 +56,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     const post = double.thread({ channel: forum, name: 'broken', from: ANN, text: 'new post' });
     const other = double.addChannel(double.guildId, 'other');
     double.say({ channel: other, from: ANN, text: 'new channel' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(2);
     expect(texts(after).sort()).toEqual(['new channel', 'new post']);
@@ -68,12 +68,12 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
 
   it('are fetched from a channel even if nobody had written there before', async () => {
     const values = createMemoryValues();
-    const before = await scene({ values });
+    const before = await startDiscordScene({ values });
     const { double } = before;
     await before.connect();
     await before.adapter.stop();
     double.say({ channel: double.channelId, from: ANN, text: 'the first of all' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['the first of all']);
@@ -85,7 +85,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     const other = double.addChannel(double.guildId, 'other');
     double.say({ channel: other, from: ANN, text: 'new channel' });
     double.say({ channel: double.dmWith('200000000000000601'), text: 'hello?' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(2);
     expect(texts(after)).toEqual(['hello?', 'new channel']);
@@ -98,7 +98,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     double.say({ channel: first ?? '', text: 'hello?' });
     double.say({ channel: second ?? '', text: 'me too' });
     double.say({ channel: first ?? '', text: 'anyone?' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     double.say({ channel: first ?? '', text: 'now' });
     await double.waitFor(() => ['now', 'me too'].every((text) => texts(after).includes(text)));
@@ -112,7 +112,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     const { before, values } = await away();
     const { double } = before;
     const dm = double.dmWith('200000000000000601');
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     const connected = after.connect();
     await double.waitFor(() => double.gateway().resumes === 1);
     double.fault({ kind: 'lag', ms: 500 });
@@ -123,7 +123,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     await after.hears(2);
     expect(texts(after).slice(0, 2)).toEqual(['hello?', 'anyone?']);
     await after.adapter.stop();
-    const next = await scene({ values, on: double });
+    const next = await startDiscordScene({ values, on: double });
     await next.connect();
     double.say({ channel: dm, text: 'now' });
     await double.waitFor(() => texts(next).includes('now'));
@@ -133,11 +133,11 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     const { before, values } = await away();
     const { double } = before;
     double.say({ channel: double.dmWith('200000000000000601'), text: 'hello?' });
-    const failing = await scene({ values, on: double, receive: unable });
+    const failing = await startDiscordScene({ values, on: double, receive: unable });
     await failing.connect();
     await failing.hears(1);
     await failing.adapter.stop();
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['hello?']);
@@ -145,7 +145,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
 
   it('are not requested when there are none, or when nobody is served', async () => {
     const values = createMemoryValues();
-    const before = await scene({
+    const before = await startDiscordScene({
       values,
       receive: async ({ chat }) =>
         chat.type === 'direct' ? accepted : { kind: 'refused', reason: 'not served' },
@@ -155,7 +155,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     double.say({ channel: double.channelId, from: ANN, text: 'not for you' });
     await before.hears(1);
     await before.adapter.stop();
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     expect(double.calls(`GET /channels/${double.channelId}/messages`)).toEqual([]);
   });
@@ -169,7 +169,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
       [{ kind: 'forget-sessions' }, { kind: 'close', code: 1000 }],
     ];
     const heard = faults.map(async (together) => {
-      const here = await scene();
+      const here = await startDiscordScene();
       const { double } = here;
       await here.connect();
       double.say({ channel: double.channelId, from: ANN, text: 'before' });
@@ -191,7 +191,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     double.fault({ kind: 'hang-up', call: `GET /channels/${double.channelId}/messages` });
     const call = `GET /channels/${dm}/messages`;
     double.fault({ kind: 'refuse', status: 403, code: 50001, message: 'Missing Access', call });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['missed']);
@@ -200,7 +200,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
 
   it('are fetched after the next start when they could not be stored before a stop', async () => {
     const values = createMemoryValues();
-    const before = await scene({
+    const before = await startDiscordScene({
       values,
       receive: async ({ text }) => {
         if (text === 'second') throw new Error('disk full');
@@ -213,7 +213,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
       double.say({ channel: double.channelId, from: ANN, text });
     await before.hears(2);
     await before.adapter.stop();
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(2);
     expect(texts(after)).toEqual(['second', 'third']);
@@ -232,7 +232,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
         return values.get(kind, ids);
       },
     };
-    const after = await scene({ values: failing, on: double });
+    const after = await startDiscordScene({ values: failing, on: double });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['missed, alone']);
@@ -242,7 +242,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     const { before, values } = await away();
     const { double } = before;
     const other = double.addChannel(double.guildId, 'other');
-    const stuck = await scene({
+    const stuck = await startDiscordScene({
       values,
       on: double,
       receive: async ({ text }) => {
@@ -256,7 +256,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     // Each attempt to store the first message counts as received.
     await double.waitFor(() => texts(stuck).includes('newer') && texts(stuck).length >= 2);
     await stuck.adapter.stop();
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['not stored']);
@@ -267,12 +267,12 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     const { double } = before;
     double.say({ channel: dm, text: 'first' });
     double.fault({ kind: 'forget-sessions' });
-    const failing = await scene({ values, on: double, receive: unable });
+    const failing = await startDiscordScene({ values, on: double, receive: unable });
     await failing.connect();
     await failing.hears(1);
     double.say({ channel: dm, text: 'second' });
     await failing.adapter.stop();
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(2);
     expect(texts(after)).toEqual(['first', 'second']);

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endScenes, scene } from './adapter-scene.ts';
+import { endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -65,7 +65,7 @@ describe('discord.js', () => {
   ])(
     '[D11] leaves nothing open after a stop%s, so that the process exits by itself',
     async (_, fault) => {
-      const { double } = await scene();
+      const { double } = await startDiscordScene();
       const child = spawn(
         process.execPath,
         [

@@ -1,6 +1,6 @@
 import type { CommandInfo } from '@parley/channels';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -12,14 +12,16 @@ const COMMANDS: CommandInfo[] = [
 const BUTTONS = [{ label: 'More', data: '/status more' }];
 const SECOND = { id: 'part_2', index: 1, idempotencyKey: 'second' };
 
-async function connected(wishes: Parameters<typeof scene>[0] = {}): Promise<Scene> {
-  const here = await scene({ commands: COMMANDS, ...wishes });
+async function connected(
+  wishes: Parameters<typeof startDiscordScene>[0] = {},
+): Promise<DiscordScene> {
+  const here = await startDiscordScene({ commands: COMMANDS, ...wishes });
   await here.connect();
   await here.double.waitFor(() => here.double.calls('PUT /applications/').length > 0);
   return here;
 }
 
-const shownIn = ({ double }: Scene, channel: string) =>
+const shownIn = ({ double }: DiscordScene, channel: string) =>
   double.conversation(channel).map(({ visible }) => visible);
 
 /** Settings with which the first message of a forum post is answered. */
@@ -73,7 +75,7 @@ describe('an answer in a thread that Discord has not listed yet', () => {
     await here.hears(1);
     await here.adapter.stop();
     // The adapter sends without a connection, so it has no cached channels.
-    const after = await scene({ on: double, heard: here.received });
+    const after = await startDiscordScene({ on: double, heard: here.received });
     await after.answers(post, 'Yes');
     expect(shownIn(after, post)).toEqual(['Like this?', 'Yes']);
   });
@@ -158,7 +160,7 @@ describe('the first answer to a command', () => {
     await here.hears(1);
     await here.answers(id, 'I am well\n');
     await here.adapter.stop();
-    const after = await scene({ on: double, heard: here.received, commands: COMMANDS });
+    const after = await startDiscordScene({ on: double, heard: here.received, commands: COMMANDS });
     await after.connect();
     await after.answers(id, 'I am well\n');
     expect(double.interaction(id).ephemeral.map(({ visible }) => visible)).toEqual(['I am well']);
@@ -166,7 +168,7 @@ describe('the first answer to a command', () => {
 });
 
 describe('an interaction that starts nothing', () => {
-  const event = ({ double }: Scene, more: object) => ({
+  const event = ({ double }: DiscordScene, more: object) => ({
     id: '1500000000000000001',
     application_id: double.me.id,
     type: 3,

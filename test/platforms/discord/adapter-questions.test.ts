@@ -1,8 +1,14 @@
 import type { CommandInfo } from '@parley/channels';
 import type { Button } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import {
+  ANN,
+  createPart,
+  type DiscordScene,
+  endScenes,
+  startDiscordScene,
+} from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -22,7 +28,7 @@ const DECISION: Button[] = [
 ];
 
 interface Question {
-  readonly here: Scene;
+  readonly here: DiscordScene;
   readonly message: string;
   /** The current components of the question, including nested ones. */
   components(): readonly Record<string, unknown>[];
@@ -30,13 +36,13 @@ interface Question {
 
 async function asked(
   buttons: Button[],
-  wishes: Parameters<typeof scene>[0] = {},
+  wishes: Parameters<typeof startDiscordScene>[0] = {},
   text = 'Which one?',
 ): Promise<Question> {
-  const here = await scene({ commands: COMMANDS, ...wishes });
+  const here = await startDiscordScene({ commands: COMMANDS, ...wishes });
   await here.connect();
   const { double, adapter } = here;
-  const question = part(double.channelId, text, { buttons, turnId: null, index: null });
+  const question = createPart(double.channelId, text, { buttons, turnId: null, index: null });
   const { platformMessageId: message } = await adapter.send(question, noSignal());
   const components = () => {
     const found = double.conversation(double.channelId).find(({ id }) => id === message);
@@ -116,7 +122,7 @@ describe('[F18] a question with many choices on Discord', () => {
 });
 
 describe('[F18] a text answer to a question on Discord', () => {
-  async function opened(wishes: Parameters<typeof scene>[0] = {}) {
+  async function opened(wishes: Parameters<typeof startDiscordScene>[0] = {}) {
     const question = await asked([...choices(2), ANSWER, SKIP], wishes);
     const { here, message, components } = question;
     const { double } = here;
@@ -232,7 +238,7 @@ describe('[F18] [G05] an approval on Discord', () => {
   });
 
   it('[M04] is text with buttons when Discord does not accept the card', async () => {
-    const here = await scene({ commands: COMMANDS });
+    const here = await startDiscordScene({ commands: COMMANDS });
     await here.connect();
     const { double, adapter } = here;
     double.fault({
@@ -242,7 +248,11 @@ describe('[F18] [G05] an approval on Discord', () => {
       code: 50035,
       message: 'no',
     });
-    const question = part(double.channelId, CALL, { buttons: DECISION, turnId: null, index: null });
+    const question = createPart(double.channelId, CALL, {
+      buttons: DECISION,
+      turnId: null,
+      index: null,
+    });
     await adapter.send(question, noSignal());
     const [shown, ...others] = double.conversation(double.channelId);
     expect(others).toEqual([]);
@@ -257,13 +267,17 @@ describe('[F18] [G05] an approval on Discord', () => {
   it('is one message, however often its part is sent', async () => {
     const { here, message } = await asked(DECISION, {}, CALL);
     const { double, adapter } = here;
-    const again = part(double.channelId, CALL, { buttons: DECISION, turnId: null, index: null });
+    const again = createPart(double.channelId, CALL, {
+      buttons: DECISION,
+      turnId: null,
+      index: null,
+    });
     expect(await adapter.send(again, noSignal())).toEqual({ platformMessageId: message });
     expect(double.conversation(double.channelId)).toHaveLength(1);
   });
 
   it('[D04] replaces "thinking", even if the next process sends it again', async () => {
-    const before = await scene({ commands: COMMANDS });
+    const before = await startDiscordScene({ commands: COMMANDS });
     await before.connect();
     const { double } = before;
     await double.waitFor(() => double.calls('PUT /applications/').length > 0);
@@ -273,7 +287,11 @@ describe('[F18] [G05] an approval on Discord', () => {
     const question = { buttons: DECISION, turnId: null, index: null };
     await before.answers(id, CALL, question);
     await before.adapter.stop();
-    const after = await scene({ on: double, commands: COMMANDS, heard: before.received });
+    const after = await startDiscordScene({
+      on: double,
+      commands: COMMANDS,
+      heard: before.received,
+    });
     await after.answers(id, CALL, question);
     const shown = double.conversation(double.channelId);
     expect(shown.map(({ message }) => flat(message.components).length)).toEqual([5]);
@@ -287,7 +305,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     expect(components()).toMatchObject([{ type: 10, content: 'Never mind' }]);
     const long = 'x'.repeat(4_001);
     const refused = adapter.messages?.edit?.(address, message, { text: long, plain: long });
-    expect(await failureOf(refused ?? Promise.resolve())).toEqual({ kind: 'refused' });
+    expect(await readFailure(refused ?? Promise.resolve())).toEqual({ kind: 'refused' });
   });
 
   it('notifies nobody', async () => {

@@ -6,7 +6,7 @@ import {
   type DiscordDoubleOptions,
   startDiscordDouble,
 } from '@parley/simulators/discord';
-import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
+import { type CoreOverrides, createCore, type ReportedEvents } from '../adapter-core.ts';
 
 /** A person in the double. */
 export const ANN = '200000000000000501';
@@ -14,7 +14,7 @@ export const ANN = '200000000000000501';
 const cleanUp: (() => Promise<void>)[] = [];
 
 /** The adapter, its double, and all reports of the adapter to the core. */
-export interface Scene extends Told {
+export interface DiscordScene extends ReportedEvents {
   readonly double: DiscordDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
@@ -27,7 +27,7 @@ export interface Scene extends Told {
 }
 
 /** Differences from the default scene. */
-export interface Wishes extends CoreWishes {
+export interface DiscordSceneOptions extends CoreOverrides {
   readonly settings?: object;
   readonly double?: DiscordDoubleOptions;
   /** An existing double, for a second start. */
@@ -38,7 +38,7 @@ export interface Wishes extends CoreWishes {
 }
 
 /** Starts a double and creates an adapter for it that does not wait between its attempts. */
-export async function scene(wishes: Wishes = {}): Promise<Scene> {
+export async function startDiscordScene(wishes: DiscordSceneOptions = {}): Promise<DiscordScene> {
   const double = wishes.on ?? (await startDouble(wishes.double));
   const waits: number[] = [];
   const env: ChannelEnv = {
@@ -47,13 +47,13 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
       wishes.wait ??
       (async (ms, signal) => {
         waits.push(ms);
-        await shortly(signal);
+        await waitBriefly(signal);
       }),
   };
   const connect = await discord.load();
   const settings = { token: double.token, apiRoot: double.apiRoot, ...wishes.settings };
   const changed = () => double.transcript.changes.changed();
-  const { told, context } = coreAround(settings, changed, wishes);
+  const { told, context } = createCore(settings, changed, wishes);
   const { received, states } = told;
   const adapter = connect(context, env);
   cleanUp.push(() => adapter.stop());
@@ -69,7 +69,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
       if (asked === undefined) throw new Error(`${id} was not heard`);
       const { chat, response } = asked;
       const place = { ...(chat.threadId && { threadId: chat.threadId }), replyTo: id };
-      const plain = part(chat.id, text, { ...more, ...place });
+      const plain = createPart(chat.id, text, { ...more, ...place });
       const route = { ...plain.route, ...(response && { response }) };
       return adapter.send({ ...plain, route }, new AbortController().signal);
     },
@@ -81,7 +81,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
 }
 
 /** Long enough that a call to the local double finishes first. */
-function shortly(signal: AbortSignal): Promise<void> {
+function waitBriefly(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, 50);
     signal.addEventListener('abort', () => {
@@ -103,7 +103,7 @@ export async function endScenes(): Promise<void> {
 }
 
 /** A part for a channel, a thread or a direct chat. */
-export function part(
+export function createPart(
   chatId: string,
   text: string,
   more: Partial<Omit<OutboundPart, 'route'>> & {

@@ -5,7 +5,13 @@ import { createPrefixRenderer, render } from '@parley/markup';
 import { WIDE_LIMITS } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
+import {
+  ANN,
+  createPart,
+  type DiscordScene,
+  endScenes,
+  startDiscordScene,
+} from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -23,19 +29,19 @@ function growing(text: string): GrowingAnswer {
   return renderer;
 }
 
-const visible = ({ double }: Scene) =>
+const visible = ({ double }: DiscordScene) =>
   double.conversation(double.channelId).map((message) => message.visible);
-const grow = ({ adapter, double }: Scene, text: string, replyToMessageId?: string) =>
+const grow = ({ adapter, double }: DiscordScene, text: string, replyToMessageId?: string) =>
   adapter.streaming?.update({ chatId: double.channelId, replyToMessageId }, 't1', growing(text));
 
 /** Sends the finished answer as the outbox would. */
-async function finish({ adapter, double }: Scene, text: string): Promise<string[]> {
+async function finish({ adapter, double }: DiscordScene, text: string): Promise<string[]> {
   const ids: string[] = [];
   const bodies = render(text, TARGET);
   for (const [index, body] of bodies.entries()) {
     const isLast = index === bodies.length - 1;
     const more = { turnId: 't1', index, isLast, body, idempotencyKey: `key ${index}` };
-    const receipt = await adapter.send(part(double.channelId, '', more), noSignal());
+    const receipt = await adapter.send(createPart(double.channelId, '', more), noSignal());
     ids.push(receipt.platformMessageId);
   }
   return ids;
@@ -43,7 +49,7 @@ async function finish({ adapter, double }: Scene, text: string): Promise<string[
 
 describe('[F12] a streamed answer on Discord', () => {
   it('is one message that is edited, quotes the question and becomes the finished answer', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     const question = here.double.say({ channel: here.double.channelId, from: ANN, text: 'q' });
     await grow(here, START, question.id);
     await grow(here, `${START} It is`);
@@ -58,7 +64,7 @@ describe('[F12] a streamed answer on Discord', () => {
   });
 
   it('needs one request when it arrives complete', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await grow(here, START);
     const [id] = await finish(here, START);
     expect(here.double.conversation(here.double.channelId)).toMatchObject([{ id, visible: START }]);
@@ -66,7 +72,7 @@ describe('[F12] a streamed answer on Discord', () => {
   });
 
   it('spans several messages with one edit at a time, and none is lost or duplicated', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     const { double } = here;
     for (let length = 200; length < LONG.length; length += 700) {
       const before = double.sends().filter(({ kind }) => kind === 'edit').length;
@@ -83,10 +89,10 @@ describe('[F12] a streamed answer on Discord', () => {
 
   it('is continued by the finished answer even after a restart', async () => {
     const values = createMemoryValues();
-    const before = await scene({ values });
+    const before = await startDiscordScene({ values });
     await grow(before, START);
     await before.adapter.stop();
-    const after = await scene({ values, on: before.double });
+    const after = await startDiscordScene({ values, on: before.double });
     await grow(after, `${START} half of it`);
     expect(visible(after)).toEqual([`${START} half of it`]);
     await finish(after, 'all of it');
@@ -95,41 +101,41 @@ describe('[F12] a streamed answer on Discord', () => {
 
   it('is continued even if it is unknown whether the first message arrived', async () => {
     const values = createMemoryValues();
-    const before = await scene({ values });
+    const before = await startDiscordScene({ values });
     before.double.fault({ kind: 'hang-up', after: true });
     await expect(grow(before, START)).rejects.toThrow('may have arrived');
     await before.adapter.stop();
-    const after = await scene({ values, on: before.double });
+    const after = await startDiscordScene({ values, on: before.double });
     await finish(after, 'all of it');
     expect(visible(after)).toEqual(['all of it']);
   });
 
   it('[D04] leaves no remains of a first run of the turn if the second run produces less', async () => {
     const values = createMemoryValues();
-    const before = await scene({ values });
+    const before = await startDiscordScene({ values });
     await grow(before, LONG);
     await before.adapter.stop();
     expect(visible(before).length).toBeGreaterThan(2);
-    const after = await scene({ values, on: before.double });
+    const after = await startDiscordScene({ values, on: before.double });
     await finish(after, 'all of it');
     expect(visible(after)).toEqual(['all of it']);
   });
 
   it('[D04] leaves no remains even if it is unknown whether the last message of the first run arrived', async () => {
     const values = createMemoryValues();
-    const before = await scene({ values });
+    const before = await startDiscordScene({ values });
     await grow(before, START);
     before.double.fault({ kind: 'hang-up', after: true, call: 'POST /channels' });
     await expect(grow(before, LONG)).rejects.toThrow('may have arrived');
     await before.adapter.stop();
     expect(visible(before)).toHaveLength(2);
-    const after = await scene({ values, on: before.double });
+    const after = await startDiscordScene({ values, on: before.double });
     await finish(after, 'all of it');
     expect(visible(after)).toEqual(['all of it']);
   });
 
   it('is sent as one message without drafts when it is short', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await grow(here, 'Yes, it');
     expect(visible(here)).toEqual([]);
     await finish(here, 'Yes, it is.');
@@ -137,17 +143,17 @@ describe('[F12] a streamed answer on Discord', () => {
   });
 
   it('[M05] is sent as a new message when it pings somebody, which edits do not', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await grow(here, START);
     const text = `<@${ANN}> ${START}`;
     const more = { body: { text, plain: text }, turnId: 't1', mentions: 'live' as const };
-    await here.adapter.send(part(here.double.channelId, '', more), noSignal());
+    await here.adapter.send(createPart(here.double.channelId, '', more), noSignal());
     expect(here.double.sends().at(-1)).toMatchObject({ kind: 'message', pings: { users: [ANN] } });
     expect(visible(here)).toEqual([text]);
   });
 
   it('is no longer edited once the finished answer is being sent', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await grow(here, START);
     here.double.fault({ kind: 'delay', ms: 50, call: 'PATCH' });
     const finishing = finish(here, 'whole');
@@ -156,7 +162,7 @@ describe('[F12] a streamed answer on Discord', () => {
     expect(visible(here)).toEqual(['whole']);
   });
 
-  it.each<[string, (here: Scene, lose: () => void) => unknown]>([
+  it.each<[string, (here: DiscordScene, lose: () => void) => unknown]>([
     ['is stopped', ({ adapter }) => adapter.stop()],
     ['stalled until another gateway had the account', (_, lose) => lose()],
   ])(
@@ -165,7 +171,7 @@ describe('[F12] a streamed answer on Discord', () => {
       const [values, account] = [createMemoryValues(), { isHeld: true }];
       const limits = { ...WIDE_LIMITS, routes: { count: 1, windowMs: 1_000 } };
       const holdsAccount = () => account.isHeld;
-      const before = await scene({ values, holdsAccount, double: { limits } });
+      const before = await startDiscordScene({ values, holdsAccount, double: { limits } });
       await grow(before, START);
       await grow(before, `${START} It is`);
       const late = grow(before, `${START} It is almost`)?.catch(() => undefined);
@@ -176,7 +182,7 @@ describe('[F12] a streamed answer on Discord', () => {
       });
       await late;
       await grow(before, `${START} It is nearly`)?.catch(() => undefined);
-      const after = await scene({ values, on: before.double });
+      const after = await startDiscordScene({ values, on: before.double });
       await finish(after, `${START} It is done.`);
       const edits = before.double.sends().filter(({ kind }) => kind === 'edit');
       expect(edits.map(({ visible }) => visible)).toEqual([
@@ -187,7 +193,7 @@ describe('[F12] a streamed answer on Discord', () => {
   );
 
   it('is no longer edited after Discord refuses an edit, because Discord counts refusals', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     here.double.deny(here.double.channelId, 'send');
     await expect(grow(here, START)).rejects.toThrow('Send Messages');
     await grow(here, `${START} And so on.`);
@@ -195,7 +201,7 @@ describe('[F12] a streamed answer on Discord', () => {
   });
 
   it('is sent again when a person has deleted the visible message', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await grow(here, START);
     const [shown] = here.double.conversation(here.double.channelId);
     here.double.erase(here.double.channelId, shown?.id ?? '');
@@ -204,7 +210,7 @@ describe('[F12] a streamed answer on Discord', () => {
   });
 
   it('[D04] does not change when the finished part is sent twice', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await grow(here, START);
     const once = await finish(here, 'whole');
     expect(await finish(here, 'whole')).toEqual(once);

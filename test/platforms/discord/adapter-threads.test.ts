@@ -1,17 +1,20 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 const BEN = '200000000000000502';
 const THREADS = { settings: { threads: 'per-conversation' } };
 afterEach(endScenes);
 
-const shownIn = ({ double }: Scene, channel: string) =>
+const shownIn = ({ double }: DiscordScene, channel: string) =>
   double.conversation(channel).map(({ from, visible }) => (from === 'bot' ? visible : '·'));
-const starts = ({ double }: Scene) =>
+const starts = ({ double }: DiscordScene) =>
   double.calls('POST /channels/').filter(({ call }) => call.endsWith('/threads'));
 
-async function asked(wishes: Parameters<typeof scene>[0] = {}, text = 'plan my trip, please') {
-  const here = await scene({ ...THREADS, ...wishes });
+async function asked(
+  wishes: Parameters<typeof startDiscordScene>[0] = {},
+  text = 'plan my trip, please',
+) {
+  const here = await startDiscordScene({ ...THREADS, ...wishes });
   await here.connect();
   const { double } = here;
   const say = (words: string) =>
@@ -55,7 +58,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     const { here, double, id } = await asked();
     await here.answers(id, 'Where to?');
     await here.adapter.stop();
-    const after = await scene({ ...THREADS, on: double, heard: here.received });
+    const after = await startDiscordScene({ ...THREADS, on: double, heard: here.received });
     const text = 'x'.repeat(100);
     const address = { chatId: double.channelId, threadId: id, replyToMessageId: id };
     const grown = { show: async () => [{ text, plain: text }] };

@@ -1,7 +1,13 @@
 import type { CommandInfo } from '@parley/channels';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import {
+  ANN,
+  createPart,
+  type DiscordScene,
+  endScenes,
+  startDiscordScene,
+} from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -12,38 +18,41 @@ const COMMANDS: CommandInfo[] = [
   { name: 'new', summary: 'start afresh' },
 ];
 
-async function connected(wishes: Parameters<typeof scene>[0] = {}): Promise<Scene> {
-  const here = await scene({ commands: COMMANDS, ...wishes });
+async function connected(
+  wishes: Parameters<typeof startDiscordScene>[0] = {},
+): Promise<DiscordScene> {
+  const here = await startDiscordScene({ commands: COMMANDS, ...wishes });
   await here.connect();
   await here.double.waitFor(() => here.double.calls('PUT /applications/').length > 0);
   return here;
 }
 
-const shownIn = ({ double }: Scene, channel: string) =>
+const shownIn = ({ double }: DiscordScene, channel: string) =>
   double.conversation(channel).map(({ visible }) => visible);
 
 /** Chats that the bot cannot see, each with the chat to which a command used there belongs. */
-const FOREIGN: Readonly<Record<string, (here: Scene) => { channel: string; chat: object }>> = {
-  'direct messages of two other people': ({ double }) => {
-    double.nameUser(BEN, 'Ben');
-    const channel = double.openPrivate([ANN, BEN]);
-    return { channel, chat: { id: channel, type: 'group', title: 'Direct messages with Ben' } };
-  },
-  'a group of friends': ({ double }) => {
-    const channel = double.openPrivate([ANN, BEN, CID], 'Climbing');
-    return { channel, chat: { id: channel, type: 'group', title: 'Climbing' } };
-  },
-  'a server without the bot': ({ double }) => {
-    const channel = double.addChannel(double.addGuild('Elsewhere', false), 'random');
-    return { channel, chat: { id: channel, type: 'group', title: '#random' } };
-  },
-  'a thread of a server without the bot': ({ double }) => {
-    const parent = double.addChannel(double.addGuild('Elsewhere', false), 'random');
-    const channel = double.thread({ channel: parent, name: 'plans', from: ANN });
-    const chat = { id: parent, type: 'thread', threadId: channel, title: '#plans' };
-    return { channel, chat };
-  },
-};
+const FOREIGN: Readonly<Record<string, (here: DiscordScene) => { channel: string; chat: object }>> =
+  {
+    'direct messages of two other people': ({ double }) => {
+      double.nameUser(BEN, 'Ben');
+      const channel = double.openPrivate([ANN, BEN]);
+      return { channel, chat: { id: channel, type: 'group', title: 'Direct messages with Ben' } };
+    },
+    'a group of friends': ({ double }) => {
+      const channel = double.openPrivate([ANN, BEN, CID], 'Climbing');
+      return { channel, chat: { id: channel, type: 'group', title: 'Climbing' } };
+    },
+    'a server without the bot': ({ double }) => {
+      const channel = double.addChannel(double.addGuild('Elsewhere', false), 'random');
+      return { channel, chat: { id: channel, type: 'group', title: '#random' } };
+    },
+    'a thread of a server without the bot': ({ double }) => {
+      const parent = double.addChannel(double.addGuild('Elsewhere', false), 'random');
+      const channel = double.thread({ channel: parent, name: 'plans', from: ANN });
+      const chat = { id: parent, type: 'thread', threadId: channel, title: '#plans' };
+      return { channel, chat };
+    },
+  };
 
 describe('a command of an app that a person has added to their account', () => {
   it.each(Object.keys(FOREIGN))('[F17] [F11] is answered where it was used: %s', async (place) => {
@@ -129,7 +138,7 @@ describe('a command of an app that a person has added to their account', () => {
     now += 15 * 60_000 + 1;
     const late = here.answers(open, 'Hello');
     await expect(late).rejects.toThrow('limit of 15 minutes for answers there has passed');
-    expect(await failureOf(late)).toEqual({ kind: 'refused' });
+    expect(await readFailure(late)).toEqual({ kind: 'refused' });
     await here.answers(alone, 'I am well', { idempotencyKey: 'other' });
     expect(shownIn(here, double.dmWith(ANN))).toEqual(['I am well']);
     expect(shownIn(here, channel)).toEqual(['']);
@@ -144,7 +153,7 @@ describe('a command of an app that a person has added to their account', () => {
     const send = (n: number) =>
       here.answers(id, `part ${n}`, { id: `part_${n}`, index: n, idempotencyKey: `key ${n}` });
     for (let n = 0; n < 6; n += 1) await send(n);
-    expect(await failureOf(send(6))).toEqual({ kind: 'refused' });
+    expect(await readFailure(send(6))).toEqual({ kind: 'refused' });
     expect(shownIn(here, channel)).toHaveLength(6);
   });
 
@@ -198,7 +207,11 @@ describe('the offered commands', () => {
       { name: 'new', ...offered },
     ]);
     await here.adapter.stop();
-    const again = await scene({ on: double, commands: COMMANDS, settings: { userInstall } });
+    const again = await startDiscordScene({
+      on: double,
+      commands: COMMANDS,
+      settings: { userInstall },
+    });
     await again.connect();
     await double.waitFor(() => double.calls('GET /applications/').length === 2);
     await again.adapter.stop();
@@ -241,6 +254,6 @@ describe('the offered commands', () => {
 it('[F11] a message to a chat that only commands can reach is refused as forbidden', async () => {
   const here = await connected();
   const channel = here.double.openPrivate([ANN, BEN]);
-  const sending = here.adapter.send(part(channel, 'good morning'), noSignal());
-  expect(await failureOf(sending)).toEqual({ kind: 'forbidden' });
+  const sending = here.adapter.send(createPart(channel, 'good morning'), noSignal());
+  expect(await readFailure(sending)).toEqual({ kind: 'forbidden' });
 });

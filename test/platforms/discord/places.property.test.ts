@@ -3,7 +3,7 @@ import type { InboundMessage } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 const BEN = '200000000000000502';
 const CID = '200000000000000503';
@@ -22,7 +22,7 @@ interface Place {
  * Every kind of chat, and several of the kinds whose ids could be confused with those of another
  * kind.
  */
-function placesOf({ double }: Scene): readonly Place[] {
+function placesOf({ double }: DiscordScene): readonly Place[] {
   const { channelId: general, guildId } = double;
   const elsewhere = double.addGuild('Elsewhere', false);
   const random = double.addChannel(elsewhere, 'random');
@@ -59,12 +59,15 @@ function placesOf({ double }: Scene): readonly Place[] {
 }
 
 describe.each(['never', 'per-conversation'])('Discord chats with threads: %s', (threads) => {
-  let here: Scene;
+  let here: DiscordScene;
   let places: readonly Place[];
   let count = 0;
 
   beforeAll(async () => {
-    here = await scene({ commands: [{ name: 'new', summary: 's' }], settings: { threads } });
+    here = await startDiscordScene({
+      commands: [{ name: 'new', summary: 's' }],
+      settings: { threads },
+    });
     await here.connect();
     await here.double.waitFor(() => here.double.calls('PUT /applications/').length > 0);
     places = placesOf(here);
@@ -132,7 +135,7 @@ describe.each(['never', 'per-conversation'])('Discord chats with threads: %s', (
   });
 });
 
-function hasChannel({ double }: Scene, channel: string): boolean {
+function hasChannel({ double }: DiscordScene, channel: string): boolean {
   try {
     double.conversation(channel);
     return true;

@@ -1,8 +1,13 @@
 import type { OutboundPart, PartExtras, Receipt } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import {
+  endScenes,
+  startTelegramScene,
+  type TelegramScene,
+  type TelegramSceneOptions,
+} from './adapter-scene.ts';
 
 const ANN = 501;
 const BO = 502;
@@ -12,8 +17,8 @@ const STATUS = { name: 'status', summary: 'how I am doing', private: true } as c
 afterEach(endScenes);
 
 /** A scene in which Ann has sent an ephemeral command to the group. */
-async function whispered(wishes: Wishes = {}) {
-  const made = await scene({ commands: [STATUS], ...wishes });
+async function whispered(wishes: TelegramSceneOptions = {}) {
+  const made = await startTelegramScene({ commands: [STATUS], ...wishes });
   await made.adapter.start();
   made.double.say({ chat: GROUP, from: ANN, text: '/status', ephemeral: true });
   await made.double.waitFor(() => made.received.length === 1);
@@ -21,10 +26,10 @@ async function whispered(wishes: Wishes = {}) {
 }
 
 /** Sends a part on the route of the newest message. */
-function answering({ adapter, received }: Scene) {
+function answering({ adapter, received }: TelegramScene) {
   return (text: string, more: PartExtras = {}): Promise<Receipt> => {
     const asked = received.at(-1);
-    const bare = part(GROUP, text, more);
+    const bare = createPart(GROUP, text, more);
     const { messageId, response, chat } = asked ?? {};
     const route = {
       ...bare.route,
@@ -95,18 +100,18 @@ describe('an ephemeral message in a group', () => {
     const address = { chatId: String(GROUP), threadId: 'alone:501' };
     expect(adapter.streaming?.pace?.(address, 500)).toBeNull();
     await adapter.typing?.show(address);
-    await adapter.send({ ...part(GROUP, 'A reminder', address), turnId: null }, noSignal());
+    await adapter.send({ ...createPart(GROUP, 'A reminder', address), turnId: null }, noSignal());
     expect(double.conversation(GROUP).filter(({ from }) => from === 'bot')).toEqual([]);
     expect(double.conversation(ANN).at(-1)).toMatchObject({ from: 'bot', text: 'A reminder' });
     double.promote(GROUP, double.me.id);
-    await adapter.send({ ...part(GROUP, 'Another one', address), turnId: null }, noSignal());
+    await adapter.send({ ...createPart(GROUP, 'Another one', address), turnId: null }, noSignal());
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'Another one', onlyFor: ANN });
     expect(double.calls('sendChatAction')).toEqual([]);
   });
 
   it('[F18] does not affect a notice for the whole group that answers no message', async () => {
     const { double, adapter, received } = await whispered();
-    const bare = part(GROUP, 'news');
+    const bare = createPart(GROUP, 'news');
     const { response = '' } = received[0] ?? {};
     await adapter.send({ ...bare, turnId: null, route: { ...bare.route, response } }, noSignal());
     const news = double.conversation(GROUP).at(-1);
@@ -122,7 +127,7 @@ describe('an ephemeral message in a group', () => {
       const path = `${folder}/notes.txt`;
       writeFileSync(path, 'notes');
       const file = { kind: 'document', name: 'notes.txt', mimeType: 'text/plain', path } as const;
-      await answering({ adapter, received } as Scene)('see', { file });
+      await answering({ adapter, received } as TelegramScene)('see', { file });
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -158,7 +163,7 @@ describe('an ephemeral message in a group', () => {
     const { double, answer } = await whispered({ double: { clock: () => now } });
     now += 16_000;
     const failed = answer('secret');
-    expect(await failureOf(failed)).toEqual({ kind: 'refused' });
+    expect(await readFailure(failed)).toEqual({ kind: 'refused' });
     await expect(failed).rejects.toThrow('A private answer was not sent');
     expect(double.conversation(GROUP).filter(({ from }) => from === 'bot')).toEqual([]);
     const shown = double.calls().filter(({ outcome }) => outcome === 200);
@@ -175,7 +180,7 @@ describe('an ephemeral message in a group', () => {
     const { double, answer } = await whispered();
     const parameters = { retry_after: 3 };
     double.fault({ kind: 'refuse', code: 429, description: 'slow', parameters });
-    expect(await failureOf(answer('later'))).toMatchObject({ kind: 'rate-limited' });
+    expect(await readFailure(answer('later'))).toMatchObject({ kind: 'rate-limited' });
     expect(double.calls('sendMessage')).toHaveLength(1);
   });
 
@@ -249,7 +254,7 @@ describe('an ephemeral message in a group', () => {
     });
     const everyone = { chatId: String(GROUP) };
     const edit = async () => adapter.messages?.edit?.(everyone, id, { text: 'x', plain: 'x' });
-    expect(await failureOf(edit())).toEqual({ kind: 'refused' });
+    expect(await readFailure(edit())).toEqual({ kind: 'refused' });
     await adapter.messages?.delete?.(address, id);
     expect(double.conversation(GROUP)).toHaveLength(1);
   });
@@ -257,7 +262,7 @@ describe('an ephemeral message in a group', () => {
   it('[D04] is never searched for among public messages', async () => {
     const { double, adapter, received } = await whispered();
     const asked = received[0];
-    const bare = part(GROUP, 'x');
+    const bare = createPart(GROUP, 'x');
     const route = {
       ...bare.route,
       replyToMessageId: asked?.messageId ?? '',
@@ -284,7 +289,7 @@ describe('an ephemeral message in a group', () => {
   });
 
   it('[F18] is answered publicly when its command was typed publicly', async () => {
-    const { double, adapter, received } = await scene({ commands: [STATUS] });
+    const { double, adapter, received } = await startTelegramScene({ commands: [STATUS] });
     await adapter.start();
     double.say({ chat: GROUP, from: ANN, text: '/status@parley_test_bot' });
     await double.waitFor(() => received.length === 1);

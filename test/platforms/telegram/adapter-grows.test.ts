@@ -3,9 +3,14 @@ import type { OutboundPart } from '@parley/core';
 import { createMemoryValues } from '@parley/core/testing';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import {
+  endScenes,
+  startTelegramScene,
+  type TelegramScene,
+  type TelegramSceneOptions,
+} from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -16,8 +21,8 @@ const START =
   'This answer begins with a sentence that is long enough to be shown before it is over.';
 
 /** A group with a message, so that the adapter knows the group. */
-async function asked(wishes: Wishes = {}, chat = GROUP, thread?: number) {
-  const here = await scene(wishes);
+async function asked(wishes: TelegramSceneOptions = {}, chat = GROUP, thread?: number) {
+  const here = await startTelegramScene(wishes);
   const question = here.double.say({ chat, text: 'q', thread });
   await here.adapter.start();
   await here.double.waitFor(() => here.received.length > 0);
@@ -37,7 +42,7 @@ async function grow(here: Asked, text: string, by: ChannelAdapter = here.adapter
 }
 
 const finished = (here: Asked, text: string, more: Partial<OutboundPart> = {}): OutboundPart => ({
-  ...part(here.chat, text, here.place),
+  ...createPart(here.chat, text, here.place),
   ...more,
 });
 const texts = ({ double, chat }: Pick<Asked, 'double' | 'chat'>) =>
@@ -45,7 +50,7 @@ const texts = ({ double, chat }: Pick<Asked, 'double' | 'chat'>) =>
     .conversation(chat)
     .filter(({ from }) => from === 'bot')
     .map(({ text }) => text);
-const writes = ({ double }: Scene) =>
+const writes = ({ double }: TelegramScene) =>
   double
     .calls()
     .map(({ method }) => method)
@@ -192,7 +197,7 @@ describe('[D04] a streamed message in a Telegram group', () => {
     const here = await asked();
     here.double.fault({ kind: 'reset', method: 'sendMessage' });
     await grow(here, START);
-    await here.adapter.send(part(GROUP, 'of another turn', { turnId: 'o' }), noSignal());
+    await here.adapter.send(createPart(GROUP, 'of another turn', { turnId: 'o' }), noSignal());
     await here.adapter.send(finished(here, 'all of it'), noSignal());
     expect(texts(here)).toEqual(['of another turn', 'all of it']);
   });
@@ -206,7 +211,7 @@ describe('[D04] a streamed message in a Telegram group', () => {
       here.adapter.send(finished(here, 'all of it'), noSignal(), () => {
         started += 1;
       });
-    expect(await failureOf(send())).toEqual({ kind: 'transient' });
+    expect(await readFailure(send())).toEqual({ kind: 'transient' });
     await send();
     expect([texts(here), started]).toEqual([['all of it'], 0]);
   });
@@ -226,7 +231,7 @@ describe('[D04] a streamed message in a Telegram group', () => {
     const again = here.again();
     const find = (sought: OutboundPart) =>
       again.findSent?.(sought, { known, uncertainAt: null }, noSignal());
-    expect(await find(part(GROUP, 'x', { turnId: 'other' }))).toBeUndefined();
+    expect(await find(createPart(GROUP, 'x', { turnId: 'other' }))).toBeUndefined();
     const [grown] = here.double.conversation(GROUP).filter(({ from }) => from === 'bot');
     expect(await find(finished(here, 'all of it'))).toBe(String(grown?.messageId));
     expect(texts(here)).toEqual(['all of it']);
@@ -246,7 +251,7 @@ describe('[D05] a streamed answer shares the rate limit of its group', () => {
     const send = () => here.adapter.send(finished(here, 'all of it'), noSignal());
     now += 4_000;
     const wait = { kind: 'rate-limited', retryAfterMs: 5_000, scope: 'chat' };
-    expect(await failureOf(send())).toEqual(wait);
+    expect(await readFailure(send())).toEqual(wait);
     now += 5_000;
     await send();
     expect(texts(here)).toEqual(['all of it']);

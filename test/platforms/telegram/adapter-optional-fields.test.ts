@@ -5,7 +5,7 @@ import {
   withSample,
 } from '@parley/simulators/telegram';
 import { afterEach, expect, it } from 'vitest';
-import { endScenes, scene } from './adapter-scene.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -63,9 +63,10 @@ function sendWith(double: TelegramDouble, chatId: number, [kind, name]: (typeof 
 it.each(OPTIONAL)(
   '[D12] [F04] Telegram: nothing is missed when optional fields are %s',
   async (optional) => {
-    const { double, adapter, received, ignored, revised, reactions, logged } = await scene({
-      double: { optional },
-    });
+    const { double, adapter, received, ignored, revised, reactions, logged } =
+      await startTelegramScene({
+        double: { optional },
+      });
     await adapter.start();
     const said = double.say({ chat: 1001, text: 'alone' });
     double.say({ chat: -1_001_234_567_890, from: 1002, text: 'in a group', replyTo: undefined });
@@ -88,7 +89,8 @@ it.each(OPTIONAL)(
 );
 
 it('[D12] [F04] Telegram: nothing is missed with any single optional field of the client’s types', async () => {
-  const { double, adapter, received, ignored, revised, reactions, logged } = await scene();
+  const { double, adapter, received, ignored, revised, reactions, logged } =
+    await startTelegramScene();
   double.say({ chat: 1001, text: 'first' });
   await adapter.start();
   await double.waitFor(() => received.length === 1);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const NEWS_DIRECT = -1_000_000_000_008;
@@ -11,7 +11,7 @@ afterEach(endScenes);
 
 /** A scene in which a customer has written to a business account. */
 async function business() {
-  const all = await scene();
+  const all = await startTelegramScene();
   await all.adapter.start();
   all.double.connectBusiness({ id: 'conn', user: OWNER });
   all.double.say({ chat: ANN, business: 'conn', text: 'are you open?' });
@@ -23,7 +23,7 @@ async function business() {
 describe('a chat of a business account', () => {
   it('[F17] is answered in the name of the account, with a quote of the question', async () => {
     const { double, adapter, threadId, messageId } = await business();
-    const answer = part(ANN, 'until six', { threadId, replyToMessageId: messageId });
+    const answer = createPart(ANN, 'until six', { threadId, replyToMessageId: messageId });
     const { platformMessageId } = await adapter.send(answer, noSignal());
     expect(platformMessageId).toMatch(/^\d+@conn$/);
     expect(double.conversation(ANN, 'conn').at(-1)).toMatchObject({
@@ -35,7 +35,7 @@ describe('a chat of a business account', () => {
 
   it('[F17] has answers that can be edited and deleted, but no reactions', async () => {
     const { double, adapter, threadId } = await business();
-    const sent = await adapter.send(part(ANN, 'until six', { threadId }), noSignal());
+    const sent = await adapter.send(createPart(ANN, 'until six', { threadId }), noSignal());
     const address = { chatId: String(ANN), threadId };
     const { edit, react, delete: remove } = adapter.messages ?? {};
     await edit?.(address, sent.platformMessageId, { text: 'until seven', plain: 'until seven' });
@@ -47,10 +47,10 @@ describe('a chat of a business account', () => {
       text: 'x',
       plain: 'x',
     });
-    expect(await failureOf(editing ?? Promise.resolve())).toEqual({ kind: 'refused' });
+    expect(await readFailure(editing ?? Promise.resolve())).toEqual({ kind: 'refused' });
     expect(double.calls('editMessageText')).toHaveLength(1);
     const reacting = react?.(address, sent.platformMessageId, '👍') ?? Promise.resolve();
-    expect(await failureOf(reacting)).toEqual({ kind: 'refused' });
+    expect(await readFailure(reacting)).toEqual({ kind: 'refused' });
     await remove?.(address, sent.platformMessageId);
     expect(double.conversation(ANN, 'conn').map(({ text }) => text)).toEqual(['are you open?']);
   });
@@ -83,8 +83,8 @@ describe('a chat of a business account', () => {
     double.say({ chat: ANN, business: 'conn', text: 'hello?' });
     await double.waitFor(() => ignored.length === 1);
     expect(ignored[0]?.reason).toContain('does not let the bot reply');
-    const sending = adapter.send(part(ANN, 'late', { threadId }), noSignal());
-    expect(await failureOf(sending)).toMatchObject({ kind: expect.any(String) });
+    const sending = adapter.send(createPart(ANN, 'late', { threadId }), noSignal());
+    expect(await readFailure(sending)).toMatchObject({ kind: expect.any(String) });
     expect(double.conversation(ANN, 'conn').filter(({ from }) => from === 'bot')).toEqual([]);
   });
 
@@ -94,7 +94,7 @@ describe('a chat of a business account', () => {
   });
 
   it('[F05] asks Telegram for the owner of a connection created before the start', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     double.connectBusiness({ id: 'conn', user: OWNER });
     await adapter.start();
     await double.waitFor(() => double.pendingUpdates().length === 0);
@@ -106,14 +106,14 @@ describe('a chat of a business account', () => {
 
 describe('the direct messages of a channel', () => {
   it('[F17] are answered in the topic of the subscriber, without typing', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     for (const subscriber of [11, 12])
       double.say({ chat: NEWS_DIRECT, from: subscriber, subscriber, text: `from ${subscriber}` });
     await double.waitFor(() => received.length === 2);
     const [first, second] = received.map(({ chat }) => chat.threadId ?? '');
     expect(first).not.toBe(second);
-    await adapter.send(part(NEWS_DIRECT, 'to 12', { threadId: second ?? '' }), noSignal());
+    await adapter.send(createPart(NEWS_DIRECT, 'to 12', { threadId: second ?? '' }), noSignal());
     expect(double.conversation(NEWS_DIRECT).at(-1)).toMatchObject({
       text: 'to 12',
       subscriber: 12,
@@ -125,11 +125,11 @@ describe('the direct messages of a channel', () => {
   });
 
   it('[F17] cannot be answered without the topic, either in the double or in Telegram', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: NEWS_DIRECT, from: 11, subscriber: 11, text: 'hi' });
     await double.waitFor(() => received.length === 1);
-    const failure = await failureOf(adapter.send(part(NEWS_DIRECT, 'lost'), noSignal()));
+    const failure = await readFailure(adapter.send(createPart(NEWS_DIRECT, 'lost'), noSignal()));
     expect(failure).toEqual({ kind: 'refused' });
     expect(double.calls('sendMessage').at(-1)?.outcome).toBe(400);
   });
@@ -137,7 +137,7 @@ describe('the direct messages of a channel', () => {
 
 describe('a question to the bot as a guest', () => {
   async function asked() {
-    const all = await scene();
+    const all = await startTelegramScene();
     await all.adapter.start();
     all.double.say({
       chat: { id: -77, type: 'group', title: 'Strangers' },
@@ -150,11 +150,11 @@ describe('a question to the bot as a guest', () => {
 
   it('[F17] gets one answer that consists of text', async () => {
     const { double, adapter, threadId } = await asked();
-    const answer = part(-77, '<b>you</b>', { threadId, plain: 'you' });
+    const answer = createPart(-77, '<b>you</b>', { threadId, plain: 'you' });
     await adapter.send(answer, noSignal());
     expect(double.guestAnswer('q1')).toBe('you');
     const more = { ...answer, index: 1 };
-    expect(await failureOf(adapter.send(more, noSignal()))).toEqual({ kind: 'refused' });
+    expect(await readFailure(adapter.send(more, noSignal()))).toEqual({ kind: 'refused' });
     expect(double.calls('sendMessage')).toEqual([]);
   });
 
@@ -164,14 +164,14 @@ describe('a question to the bot as a guest', () => {
     await adapter.typing?.show(address);
     expect(adapter.streaming?.pace?.(address, 500)).toBeNull();
     const editing = adapter.messages?.edit?.(address, '5', { text: 'a', plain: 'a' });
-    expect(await failureOf(editing ?? Promise.resolve())).toEqual({ kind: 'refused' });
+    expect(await readFailure(editing ?? Promise.resolve())).toEqual({ kind: 'refused' });
     expect(double.calls().filter(({ method }) => /^(?:send|edit)/.test(method))).toEqual([]);
   });
 });
 
 describe('an update that Parley cannot read', () => {
   it('[F16] is recorded for `why`', async () => {
-    const { double, adapter, received, ignored } = await scene();
+    const { double, adapter, received, ignored } = await startTelegramScene();
     double.update('message', { message_id: 'x', chat: { id: ANN } });
     double.update('business_message', {
       message_id: 4,
@@ -200,7 +200,7 @@ describe('a button of a message that is too old for Telegram to show', () => {
   ])(
     '[F17] [G05] is pressed in the chat where it was sent: %s',
     async (_where, chat, threadId, expected) => {
-      const { double, adapter, received } = await scene({
+      const { double, adapter, received } = await startTelegramScene({
         message: async () => ({ by: 'agent', text: 'May I?', threadId }),
       });
       await adapter.start();

@@ -6,7 +6,7 @@ import {
   type TelegramDouble,
   type TelegramDoubleOptions,
 } from '@parley/simulators/telegram';
-import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
+import { type CoreOverrides, createCore, type ReportedEvents } from '../adapter-core.ts';
 
 /** The longest pause between attempts, in ms. */
 const MAX_PAUSE_MS = 60_000;
@@ -14,7 +14,7 @@ const MAX_PAUSE_MS = 60_000;
 const cleanUp: (() => Promise<void>)[] = [];
 
 /** The adapter, its double, and all reports of the adapter to the core. */
-export interface Scene extends Told {
+export interface TelegramScene extends ReportedEvents {
   readonly double: TelegramDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
@@ -23,7 +23,7 @@ export interface Scene extends Told {
 }
 
 /** Differences from the default scene. */
-export interface Wishes extends CoreWishes {
+export interface TelegramSceneOptions extends CoreOverrides {
   /**
    * Ends a wait that is longer than any pause between attempts; without it, only a stop ends the
    * wait.
@@ -34,7 +34,9 @@ export interface Wishes extends CoreWishes {
 }
 
 /** Starts a double and creates an adapter for it that does not wait between its attempts. */
-export async function scene(wishes: Wishes = {}): Promise<Scene> {
+export async function startTelegramScene(
+  wishes: TelegramSceneOptions = {},
+): Promise<TelegramScene> {
   const double = await startTelegramDouble(wishes.double);
   const waits: number[] = [];
   const env: ChannelEnv = {
@@ -51,7 +53,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const connect = await telegram.load();
   const settings = { token: double.token, apiRoot: double.apiRoot, ...wishes.settings?.(double) };
   const changed = () => double.transcript.changes.changed();
-  const { told, context } = coreAround(settings, changed, wishes);
+  const { told, context } = createCore(settings, changed, wishes);
   const adapter = connect(context, env);
   cleanUp.push(async () => {
     await adapter.stop();

@@ -5,7 +5,12 @@ import type { ChannelAdapter } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
-import { endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
+import {
+  endScenes,
+  startTelegramScene,
+  type TelegramScene,
+  type TelegramSceneOptions,
+} from './adapter-scene.ts';
 
 const ANN = 501;
 const SECRET = 'a-secret-of-this-webhook';
@@ -19,7 +24,9 @@ afterEach(async () => {
 });
 
 /** An adapter with a webhook, behind a web server like the gateway's. */
-async function calledScene(wishes: Wishes = {}): Promise<Scene & { readonly address: string }> {
+async function calledScene(
+  wishes: TelegramSceneOptions = {},
+): Promise<TelegramScene & { readonly address: string }> {
   let served = noAdapter;
   const server = createServer(async (request, response) => {
     const { method = 'GET', headers } = request;
@@ -36,7 +43,7 @@ async function calledScene(wishes: Wishes = {}): Promise<Scene & { readonly addr
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const address = `http://127.0.0.1:${port}/channels/telegram/default`;
-  const made = await scene({
+  const made = await startTelegramScene({
     double: { webhookTarget: address },
     settings: () => ({ webhook }),
     ...wishes,
@@ -226,7 +233,7 @@ describe('the Telegram adapter with a webhook', () => {
     double.say({ chat: ANN, text: 'called' });
     await double.waitFor(() => received.length === 1);
     await adapter.stop();
-    const polling = await scene({
+    const polling = await startTelegramScene({
       settings: () => ({ token: double.token, apiRoot: double.apiRoot }),
     });
     double.say({ chat: ANN, text: 'asked' });

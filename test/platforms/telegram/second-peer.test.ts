@@ -8,7 +8,7 @@ import { type InboundMessage, silentLogger, systemTime } from '@parley/core';
 import { createMemoryValues } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
+import { createPart } from './adapter-parts.ts';
 
 const ANN = 501;
 
@@ -86,7 +86,10 @@ describe('the Telegram adapter against a third-party server', () => {
 
     const place = { replyToMessageId: received[0]?.messageId ?? '' };
     const buttons = [{ label: 'Yes', data: '/yes' }];
-    const sent = await adapter.send(part(ANN, '<b>hi</b>', { ...place, buttons }), noSignal());
+    const sent = await adapter.send(
+      createPart(ANN, '<b>hi</b>', { ...place, buttons }),
+      noSignal(),
+    );
     expect(sent.platformMessageId).toMatch(/^\d+$/);
     const address = { chatId: String(ANN) };
     await adapter.typing?.show(address);
@@ -101,7 +104,7 @@ describe('the Telegram adapter against a third-party server', () => {
     const path = join(folder, 'a.pdf');
     await writeFile(path, 'x');
     const file = { kind: 'document', name: 'a.pdf', mimeType: 'application/pdf', path } as const;
-    const uploaded = await adapter.send(part(ANN, 'look', { file }), noSignal());
+    const uploaded = await adapter.send(createPart(ANN, 'look', { file }), noSignal());
     expect(Number(uploaded.platformMessageId)).toBeGreaterThan(Number(sent.platformMessageId));
 
     await expect.poll(() => calls('setMyCommands').length).toBe(2);

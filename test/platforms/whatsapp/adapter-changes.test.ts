@@ -1,9 +1,9 @@
 import type { Revision } from '@parley/channels';
 import { describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { openScene, part, type Wishes } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart, openScene, type WhatsAppSceneOptions } from './adapter-scene.ts';
 
-async function changeScene(wishes: Wishes = {}) {
+async function changeScene(wishes: WhatsAppSceneOptions = {}) {
   const open = await openScene(wishes);
   const { double, adapter, received, revised } = open;
   const ann = double.addPerson({ name: 'Ann' });
@@ -30,7 +30,7 @@ describe('the WhatsApp adapter', () => {
   it('[F04] edits and deletes its own messages', async () => {
     const { double, adapter, ann, group, edit, remove } = await changeScene();
     for (const chatId of [ann.id, group.jid]) {
-      const { platformMessageId: id } = await adapter.send(part(chatId, 'first'), noSignal());
+      const { platformMessageId: id } = await adapter.send(createPart(chatId, 'first'), noSignal());
       const words = (text: string) => ({ text, plain: text });
       await edit({ chatId }, id, words('second'));
       await edit({ chatId }, id, words('first'));
@@ -49,7 +49,7 @@ describe('the WhatsApp adapter', () => {
       double.conversation(chat).map((message) => message.reactions.get('bot'));
     await said(ann.id, ann.id, 'direct');
     const id = await said(group.jid, bob.id, 'in the group');
-    const { platformMessageId } = await adapter.send(part(group.jid, 'mine'), noSignal());
+    const { platformMessageId } = await adapter.send(createPart(group.jid, 'mine'), noSignal());
     const [direct] = double.conversation(ann.id);
     await react({ chatId: ann.id }, direct?.id ?? '', '👍');
     await react({ chatId: group.jid }, id, '❤️');
@@ -62,7 +62,7 @@ describe('the WhatsApp adapter', () => {
 
   it('[F06] reports the reactions of people, and their removal', async () => {
     const { double, adapter, ann, group, reactions } = await changeScene();
-    const sent = await adapter.send(part(group.jid, 'mine'), noSignal());
+    const sent = await adapter.send(createPart(group.jid, 'mine'), noSignal());
     const direct = await double.say({ chat: ann.id, text: 'hers' });
     const id = sent.platformMessageId ?? '';
     await double.acts.react({ chat: group.jid, from: ann.id, id, emoji: '👍' });
@@ -97,15 +97,15 @@ describe('the WhatsApp adapter', () => {
   it('cannot react to a group message that it does not remember', async () => {
     const { group, react } = await changeScene();
     const reacting = react({ chatId: group.jid }, 'LONGAGO', '👍');
-    expect(await failureOf(reacting)).toEqual({ kind: 'refused' });
+    expect(await readFailure(reacting)).toEqual({ kind: 'refused' });
   });
 
   it('reports when WhatsApp refuses a change', async () => {
     const { double, adapter, ann, edit } = await changeScene();
-    const { platformMessageId } = await adapter.send(part(ann.id, 'x'), noSignal());
+    const { platformMessageId } = await adapter.send(createPart(ann.id, 'x'), noSignal());
     double.fault({ kind: 'refuse', code: 403 });
     const editing = edit({ chatId: ann.id }, platformMessageId, { text: 'y', plain: 'y' });
-    expect(await failureOf(editing)).toEqual({ kind: 'forbidden' });
+    expect(await readFailure(editing)).toEqual({ kind: 'forbidden' });
   });
 });
 

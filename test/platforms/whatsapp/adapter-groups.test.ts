@@ -1,7 +1,7 @@
 import { scaleRuns } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { openScene, part, type Scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart, openScene, type WhatsAppScene } from './adapter-scene.ts';
 
 /** The number of people in a group, without the bot. Each person takes a few ms for their keys. */
 const MANY = scaleRuns(499);
@@ -15,13 +15,13 @@ async function groupScene() {
   const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
   await double.waitFor(() => double.waiting().length === 0);
   const send = (text: string, adapter = open.adapter) =>
-    adapter.send(part(group.jid, text), noSignal());
+    adapter.send(createPart(group.jid, text), noSignal());
   const readers = () => double.sends().at(-1)?.readers;
   return { ...open, ann, bob, group, send, readers };
 }
 
 /** The number of requests for a single group. */
-function questions({ double }: Pick<Scene, 'double'>): number {
+function questions({ double }: Pick<WhatsAppScene, 'double'>): number {
   return double
     .stanzas('iq')
     .filter(({ attrs, content }) => attrs.xmlns === 'w:g2' && tagsOf(content).includes('query'))
@@ -70,7 +70,7 @@ describe('groups of the WhatsApp adapter', () => {
           xmlns === 'w:p' ? [] : [`${xmlns} ${tagsOf(content)}`],
         );
     await double.waitFor(() => double.waiting().length === 0);
-    await adapter.send(part(group.jid, 'hello all'), noSignal());
+    await adapter.send(createPart(group.jid, 'hello all'), noSignal());
     expect(double.sends().at(-1)?.readers).toHaveLength(MANY);
     const before = queries();
     // No query is needed if the group was among those requested at the start.
@@ -79,7 +79,7 @@ describe('groups of the WhatsApp adapter', () => {
       await double.say({ chat: group.jid, from, text: `from ${index}` });
       await double.waitFor(() => received.length === index + 1);
     }
-    await adapter.send(part(group.jid, 'hello both'), noSignal());
+    await adapter.send(createPart(group.jid, 'hello both'), noSignal());
     expect(queries()).toEqual(before);
     expect(double.conversation(group.jid)).toHaveLength(4);
     expect(double.sends().map(({ readers }) => readers.length)).toEqual([MANY, MANY]);
@@ -102,7 +102,7 @@ describe('groups of the WhatsApp adapter', () => {
     await send('one');
     double.changeGroup(group.jid, { kind: 'remove', who: [double.me.id] });
     await double.waitFor(() => double.waiting().length === 0);
-    expect(await failureOf(send('two'))).toEqual({ kind: 'forbidden' });
+    expect(await readFailure(send('two'))).toEqual({ kind: 'forbidden' });
   });
 
   it('report their new title', async () => {

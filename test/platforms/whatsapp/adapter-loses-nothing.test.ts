@@ -3,14 +3,22 @@ import type { ChannelAdapter } from '@parley/channels';
 import type { AdapterValue } from '@parley/core';
 import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { accepted, failureOf, noSignal } from '../adapter-core.ts';
-import { openScene, part, type Scene, type Wishes } from './adapter-scene.ts';
+import { accepted, noSignal, readFailure } from '../adapter-core.ts';
+import {
+  createPart,
+  openScene,
+  type WhatsAppScene,
+  type WhatsAppSceneOptions,
+} from './adapter-scene.ts';
 
 /**
  * Expects that the messages of one person have arrived once each and in this order, and that the
  * server keeps none.
  */
-async function arrived({ double, texts }: Scene, expected: readonly string[]): Promise<void> {
+async function arrived(
+  { double, texts }: WhatsAppScene,
+  expected: readonly string[],
+): Promise<void> {
   await double.waitFor(() => texts().length >= expected.length && double.waiting().length === 0);
   expect(texts()).toEqual(expected);
 }
@@ -118,12 +126,12 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     const { double, adapter } = await openScene({ values });
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'question' });
-    await adapter.send(part(ann.id, 'first'), noSignal());
+    await adapter.send(createPart(ann.id, 'first'), noSignal());
     double.loseSessions(ann.id);
     values.failNext(2);
     // A new connection has an empty cache.
     double.fault({ kind: 'cut' });
-    await adapter.send(part(ann.id, 'second'), noSignal());
+    await adapter.send(createPart(ann.id, 'second'), noSignal());
     const answers = () => double.conversation(ann.id).filter(({ from }) => from === 'bot');
     await double.waitFor(() => answers().length === 2);
     expect(answers().map(({ text }) => text)).toEqual(['first', 'second']);
@@ -231,7 +239,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await double.say({ chat: ann.id, text: 'first' });
     await arrived(open, ['first']);
     isDead = true;
-    const failure = await failureOf(adapter.send(part(ann.id, 'answer'), noSignal()));
+    const failure = await readFailure(adapter.send(createPart(ann.id, 'answer'), noSignal()));
     expect(failure.kind).toBe('transient');
     expect(double.sends()).toEqual([]);
   });
@@ -239,8 +247,8 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
   it('[D04] it answers while waiting messages are admitted, and every phone can decrypt the answer', async () => {
     const sends: Promise<unknown>[] = [];
     let adapter: ChannelAdapter | undefined;
-    const receive: Wishes['receive'] = async ({ chat, messageId }) => {
-      const answer = part(chat.id, 'answer', { key: messageId });
+    const receive: WhatsAppSceneOptions['receive'] = async ({ chat, messageId }) => {
+      const answer = createPart(chat.id, 'answer', { key: messageId });
       // The connection may not be open yet.
       sends.push(adapter?.send(answer, noSignal()).catch(() => undefined) ?? Promise.resolve());
       await sleep(5);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
-import { openScene, part } from './adapter-scene.ts';
+import { createPart, openScene } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 
 const DAY = 86_400;
@@ -17,13 +17,13 @@ describe('disappearing chats on WhatsApp', () => {
     await double.acts.setTimer({ chat: ann.id, seconds: DAY });
     const id = await double.say({ chat: ann.id, text: 'hello' });
     await double.waitFor(() => received.length === 1);
-    const first = await adapter.send(part(ann.id, 'hi', { replyTo: id }), noSignal());
+    const first = await adapter.send(createPart(ann.id, 'hi', { replyTo: id }), noSignal());
     const folder = mkdtempSync(join(tmpdir(), 'parley-files-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'file');
     writeFileSync(path, 'a file');
     const file = { kind: 'document' as const, name: 'a.txt', mimeType: 'text/plain', path };
-    await adapter.send({ ...part(ann.id, 'a file'), file }, noSignal());
+    await adapter.send({ ...createPart(ann.id, 'a file'), file }, noSignal());
     const bot = () => double.conversation(ann.id).filter(({ from }) => from === 'bot');
     expect(bot().map(({ text, expiration }) => [text, expiration])).toEqual([
       ['hi', DAY],
@@ -49,7 +49,7 @@ describe('disappearing chats on WhatsApp', () => {
     await adapter.stop();
     const restarted = await again();
     await connected(2);
-    await restarted.send(part(ann.id, 'yes?'), noSignal());
+    await restarted.send(createPart(ann.id, 'yes?'), noSignal());
     expect(double.sends().at(-1)?.message?.extendedTextMessage?.contextInfo).toMatchObject({
       expiration: DAY,
       ephemeralSettingTimestamp:
@@ -65,7 +65,7 @@ describe('disappearing chats on WhatsApp', () => {
     await double.acts.setTimer({ chat: ann.id, seconds: 0 });
     await double.say({ chat: ann.id, text: 'two' });
     await double.waitFor(() => received.length === 2);
-    await adapter.send(part(ann.id, 'hi'), noSignal());
+    await adapter.send(createPart(ann.id, 'hi'), noSignal());
     expect(double.conversation(ann.id).at(-1)?.expiration).toBeUndefined();
     expect(ignored.map(({ reason }) => reason)).toEqual([
       'a setting of the chat: messages disappear after 86400 s',
@@ -80,11 +80,11 @@ describe('disappearing chats on WhatsApp', () => {
     const group = double.addGroup({ subject: 'G', members, ephemeral: DAY });
     await double.say({ chat: group.jid, from: ann.id, text: 'one' });
     await double.waitFor(() => received.length === 1);
-    await adapter.send(part(group.jid, 'first'), noSignal());
+    await adapter.send(createPart(group.jid, 'first'), noSignal());
     double.changeGroup(group.jid, { kind: 'ephemeral', seconds: 0 });
     await double.say({ chat: group.jid, from: ann.id, text: 'two' });
     await double.waitFor(() => received.length === 2);
-    await adapter.send(part(group.jid, 'second'), noSignal());
+    await adapter.send(createPart(group.jid, 'second'), noSignal());
     const bot = double.conversation(group.jid).filter(({ from }) => from === 'bot');
     expect(bot.map(({ expiration }) => expiration)).toEqual([DAY, undefined]);
   });
@@ -114,13 +114,13 @@ describe('a chat by identity on WhatsApp', () => {
     const id = await double.say({ chat: ann.id, text: 'hello' });
     const question = await double.waitFor(() => received[0]);
     expect(question.chat.id).toBe(ann.pn);
-    await adapter.send(part(question.chat.id, 'hi', { replyTo: id }), noSignal());
+    await adapter.send(createPart(question.chat.id, 'hi', { replyTo: id }), noSignal());
     await adapter.messages?.react?.({ chatId: question.chat.id }, id, '👍');
     await double.waitFor(() => double.conversation(ann.id)[0]?.reactions.size === 1);
     await adapter.stop();
     const restarted = await again();
     await connected(2);
-    await restarted.send(part(question.chat.id, 'still here'), noSignal());
+    await restarted.send(createPart(question.chat.id, 'still here'), noSignal());
     const sends = double.sends().map(({ to }) => to);
     expect(sends).toEqual([ann.lid, ann.lid, ann.lid]);
     expect(double.conversation(ann.id).at(-1)?.text).toBe('still here');
@@ -134,7 +134,7 @@ describe('a chat by identity on WhatsApp', () => {
     Object.assign(ann, { addressing: 'pn' });
     await double.say({ chat: ann.id, text: 'by number' });
     await double.waitFor(() => received.length === 2);
-    await adapter.send(part(ann.pn ?? '', 'hi'), noSignal());
+    await adapter.send(createPart(ann.pn ?? '', 'hi'), noSignal());
     expect(double.sends().at(-1)?.to).toBe(ann.pn);
   });
 });

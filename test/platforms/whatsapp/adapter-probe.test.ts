@@ -2,14 +2,14 @@ import { whatsapp } from '@parley/channel-whatsapp';
 import type { AdapterValues } from '@parley/core';
 import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { scene } from './adapter-scene.ts';
+import { createScene } from './adapter-scene.ts';
 
 const probe = (values: AdapterValues | null) =>
   whatsapp.probe({}, { signal: AbortSignal.timeout(5_000), clock: Date.now, values });
 
 describe('a probe of a WhatsApp account', () => {
   it('[U02] determines from stored data whether it is linked, without contacting WhatsApp', async () => {
-    const { values, double } = await scene();
+    const { values, double } = await createScene();
     expect(await probe(values)).toMatchObject({ kind: 'works', warnings: [], clock: null });
     expect(double.state()).not.toBe('connected');
     expect(await probe(createMemoryValues())).toMatchObject({

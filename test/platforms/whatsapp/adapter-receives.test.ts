@@ -4,11 +4,11 @@ import type { InboundMessage } from '@parley/core';
 import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
-import { openScene, part, scene } from './adapter-scene.ts';
+import { createPart, createScene, openScene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter', () => {
   it('[F03] works from the pairing code to the first answer', async () => {
-    const { double, adapter, states, received, connected } = await scene({ unlinked: true });
+    const { double, adapter, states, received, connected } = await createScene({ unlinked: true });
     await adapter.start();
     const shown = await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
     double.scan(shown.code);
@@ -17,14 +17,14 @@ describe('the WhatsApp adapter', () => {
     await double.say({ chat: ann.id, text: 'hello 😀' });
     const question = await double.waitFor(() => received[0]);
     expect(question).toMatchObject({ text: 'hello 😀', sender: { name: 'Ann' }, addressed: true });
-    await adapter.send(part(question.chat.id, 'hi *Ann*'), noSignal());
+    await adapter.send(createPart(question.chat.id, 'hi *Ann*'), noSignal());
     expect(double.conversation(ann.id).at(-1)).toMatchObject({ from: 'bot', text: 'hi *Ann*' });
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'pairing', 'connected']);
   });
 
   it('[U02] [F03] is linked by a code typed on the phone, or by a new one once that has expired', async () => {
     const settings = { phone: '+49 1500 000001' };
-    const { double, adapter, states, connected, values } = await scene({
+    const { double, adapter, states, connected, values } = await createScene({
       unlinked: true,
       settings,
     });
@@ -51,7 +51,7 @@ describe('the WhatsApp adapter', () => {
 
   it('[U02] stops asking for codes when WhatsApp refuses the number, and reports the reason', async () => {
     const settings = { phone: '491500000001' };
-    const { double, adapter, states, waits } = await scene({ unlinked: true, settings });
+    const { double, adapter, states, waits } = await createScene({ unlinked: true, settings });
     double.fault({ kind: 'query-error', xmlns: 'md', code: 429 });
     await adapter.start();
     const retrying = await double.waitFor(() => states.find(({ kind }) => kind === 'retrying'));
@@ -153,7 +153,7 @@ describe('the WhatsApp adapter', () => {
     ]);
     // A mention resolves to the same person as the sender.
     expect(received[3]?.mentions).toEqual([ann.lid, bob.pn?.split('@')[0]]);
-    await adapter.send(part(ann.lid, 'hello'), noSignal());
+    await adapter.send(createPart(ann.lid, 'hello'), noSignal());
     expect(double.conversation(ann.lid).at(-1)).toMatchObject({ from: 'bot', text: 'hello' });
   });
 
@@ -178,7 +178,7 @@ describe('the WhatsApp adapter', () => {
     await double.say({ chat, from: ann.id, text: 'to all' });
     await double.say({ chat, from: ann.id, text: 'to you', mentions: [double.me.id] });
     await double.waitFor(() => received.length === 2);
-    const { platformMessageId } = await adapter.send(part(chat, 'yes?'), noSignal());
+    const { platformMessageId } = await adapter.send(createPart(chat, 'yes?'), noSignal());
     await double.say({ chat, from: ann.id, text: 'as I said', quote: platformMessageId });
     await double.waitFor(() => received.length === 3);
     const me = double.me.pn ?? '';
@@ -225,7 +225,7 @@ describe('the WhatsApp adapter', () => {
   it('does not start with damaged credentials, and leaves them unchanged', async () => {
     const values = createMemoryValues();
     await values.set([{ kind: 'credentials', id: 'credentials', value: '{"noiseKey":' }]);
-    const { double, adapter, states } = await scene({ values, unlinked: true });
+    const { double, adapter, states } = await createScene({ values, unlinked: true });
     await adapter.start();
     const failed = await double.waitFor(() => states.find((state) => state.kind === 'failed'));
     expect(failed.reason).toContain('damaged');

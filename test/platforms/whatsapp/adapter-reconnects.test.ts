@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openScene, scene } from './adapter-scene.ts';
+import { createScene, openScene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter', () => {
   it.each([408, 428, 500, 503, 515])('reconnects after %s', async (code) => {
@@ -23,7 +23,7 @@ describe('the WhatsApp adapter', () => {
   });
 
   it('waits longer each time while WhatsApp is unavailable', async () => {
-    const { double, adapter, connected, waits } = await scene();
+    const { double, adapter, connected, waits } = await createScene();
     double.fault({ kind: 'failure', reason: 503, times: 4 });
     await adapter.start();
     await connected();
@@ -31,7 +31,7 @@ describe('the WhatsApp adapter', () => {
   });
 
   it('treats repeated 500s as a broken link, and gives advice', async () => {
-    const { double, adapter, states, waits } = await scene();
+    const { double, adapter, states, waits } = await createScene();
     double.fault({ kind: 'failure', reason: 500, times: 9 });
     await adapter.start();
     const failed = await double.waitFor(() => states.find((state) => state.kind === 'failed'));
@@ -66,7 +66,7 @@ describe('the WhatsApp adapter', () => {
   });
 
   it('[U03] shows new codes when those of one connection have expired', async () => {
-    const { double, adapter, states, connected } = await scene({ unlinked: true });
+    const { double, adapter, states, connected } = await createScene({ unlinked: true });
     const codes = () => states.flatMap((state) => (state.kind === 'pairing' ? [state.code] : []));
     await adapter.start();
     await double.waitFor(() => codes().length === 1);
@@ -79,7 +79,7 @@ describe('the WhatsApp adapter', () => {
   });
 
   it('stops before it has started', async () => {
-    const { double, adapter, states } = await scene();
+    const { double, adapter, states } = await createScene();
     double.fault({ kind: 'no-greeting' });
     await adapter.start();
     await adapter.stop();
@@ -88,7 +88,7 @@ describe('the WhatsApp adapter', () => {
   });
 
   it('stops while no server responds', async () => {
-    const { adapter, double, connected, states } = await scene();
+    const { adapter, double, connected, states } = await createScene();
     await adapter.start();
     await connected();
     double.silence(true);

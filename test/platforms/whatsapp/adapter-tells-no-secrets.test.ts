@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { WhatsAppDouble } from '@parley/simulators/whatsapp';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
-import { part } from './adapter-scene.ts';
+import { createPart } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 
 /** All values in an object as JSON, with keys in base64. */
@@ -44,14 +44,14 @@ describe('the WhatsApp adapter never logs', () => {
     const ann = double.addPerson({ name: 'Ann' });
     await double.say({ chat: ann.id, text: 'hello' });
     await double.waitFor(() => received.length === 1);
-    await adapter.send(part(ann.id, 'hi'), noSignal());
+    await adapter.send(createPart(ann.id, 'hi'), noSignal());
     await double.say({ chat: ann.id, text: 'more' });
     double.fault({ kind: 'garble' });
     await double.say({ chat: ann.id, text: 'garbled' });
     double.loseSessions(ann.id);
-    await adapter.send(part(ann.id, 'again'), noSignal());
+    await adapter.send(createPart(ann.id, 'again'), noSignal());
     double.fault({ kind: 'refuse', code: 463 });
-    const refusal = await adapter.send(part(ann.id, 'no'), noSignal()).catch(String);
+    const refusal = await adapter.send(createPart(ann.id, 'no'), noSignal()).catch(String);
     double.drop();
     await connected(2);
     const told = [printedValue(printed), ...logged, printedValue(states), String(refusal)].join(
@@ -90,8 +90,8 @@ describe('the WhatsApp adapter never logs', () => {
   it('the pairing code of the account', async () => {
     const printed = capturePrinted();
     vi.resetModules();
-    const { scene } = await import('./adapter-scene.ts');
-    const { double, adapter, states, logged, connected } = await scene({ unlinked: true });
+    const { createScene } = await import('./adapter-scene.ts');
+    const { double, adapter, states, logged, connected } = await createScene({ unlinked: true });
     await adapter.start();
     const shown = await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
     double.scan(shown.code);

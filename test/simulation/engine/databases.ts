@@ -28,12 +28,12 @@ export const SQLITE_FULL = 13;
 export const SQLITE_CANTOPEN = 14;
 
 /** An error as `node:sqlite` throws it; the code is one of SQLite's primary result codes. */
-export function sqliteError(errcode: number, message: string): Error {
+export function createSqliteError(errcode: number, message: string): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode, errstr: message });
 }
 
 /** The behavior of the disk under the databases of the simulation. */
-export interface Disk {
+export interface DiskBehavior {
   /** Called before a file is opened; throws as `beforeStatement` does. */
   beforeOpen(path: string): void;
   /** Called before a statement runs; throws the error that SQLite throws when the disk fails. */
@@ -43,7 +43,7 @@ export interface Disk {
 }
 
 /** A disk that never fails and never loses data. */
-export const SOUND_DISK: Disk = {
+export const SOUND_DISK: DiskBehavior = {
   beforeOpen() {},
   beforeStatement() {},
   afterCommit() {},
@@ -54,11 +54,11 @@ export const SOUND_DISK: Disk = {
  * its disk behaves. Connections of killed processes are closed, as the operating system would do,
  * so that their locks end.
  */
-export class Databases {
+export class DatabaseTracker {
   readonly #time: VirtualTime;
   readonly #open = new Set<OpenDatabase>();
   /** Takes effect with the next statement. */
-  disk: Disk = SOUND_DISK;
+  disk: DiskBehavior = SOUND_DISK;
   /** How far the server's clock is ahead of the simulation's, in ms. */
   serverAhead = 0;
   /** Called with each statement that a process is about to run. */
@@ -147,7 +147,7 @@ export class Databases {
       #run<T>(text: string, work: () => T): T {
         if (this.#hasLostTransaction) {
           this.#hasLostTransaction = false;
-          throw sqliteError(SQLITE_IOERR, 'the connection to the simulated server broke');
+          throw createSqliteError(SQLITE_IOERR, 'the connection to the simulated server broke');
         }
         watch(this.#database, text);
         disk().beforeStatement(this.#database, text);

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Chance } from './chance.ts';
+import type { RandomChance } from './chance.ts';
 
 /** A simulated process. The events of a process run only while it is alive and not paused. */
 export interface SimulatedProcess {
@@ -18,7 +18,7 @@ export interface SimulatedProcess {
 }
 
 /** An event that is due at a certain time. */
-interface Event {
+interface TimedEvent {
   readonly process: SimulatedProcess | undefined;
   at: number;
   order: number;
@@ -51,8 +51,8 @@ const TURNS_BEFORE_A_JUMP = 20;
  */
 export class VirtualTime {
   readonly #current = new AsyncLocalStorage<SimulatedProcess | undefined>();
-  readonly #events = new Set<Event>();
-  #chance: Chance | null = null;
+  readonly #events = new Set<TimedEvent>();
+  #chance: RandomChance | null = null;
   #now = 0;
   #order = 0;
   #fired = 0;
@@ -66,7 +66,7 @@ export class VirtualTime {
   };
 
   /** Starts again with an empty queue. */
-  begin(chance: Chance): void {
+  begin(chance: RandomChance): void {
     this.#events.clear();
     this.#chance = chance;
     this.#now = 0;
@@ -117,7 +117,7 @@ export class VirtualTime {
 
   /** Schedules an event of the calling process; the returned function cancels it. */
   plan(afterMs: number, run: () => void, every?: number): () => void {
-    const event: Event = {
+    const event: TimedEvent = {
       process: this.process,
       at: this.ownNow + (afterMs > 0 ? afterMs : STEP_MS),
       order: this.#order++,
@@ -164,7 +164,7 @@ export class VirtualTime {
   }
 
   /** Runs everything that is ready before time advances. */
-  async #awaitEvent(until: number): Promise<Event | undefined> {
+  async #awaitEvent(until: number): Promise<TimedEvent | undefined> {
     for (let turn = 0; turn < TURNS_BEFORE_A_JUMP; turn += 1) {
       const event = this.#nextEvent(until);
       if (event !== undefined) return event;
@@ -174,13 +174,13 @@ export class VirtualTime {
   }
 
   async #settle(): Promise<void> {
-    await settled();
-    await settled();
+    await waitForPromises();
+    await waitForPromises();
   }
 
-  #nextEvent(until: number): Event | undefined {
+  #nextEvent(until: number): TimedEvent | undefined {
     let soonest = Number.POSITIVE_INFINITY;
-    let due: Event[] = [];
+    let due: TimedEvent[] = [];
     for (const event of this.#events) {
       const { process } = event;
       if (process?.alive === false) {
@@ -198,7 +198,7 @@ export class VirtualTime {
     return this.#chosen(due);
   }
 
-  #chosen(due: readonly Event[]): Event | undefined {
+  #chosen(due: readonly TimedEvent[]): TimedEvent | undefined {
     if (due.length === 1) return due[0];
     const processes = [...new Set(due.map(({ process }) => process))];
     const chosen = this.#chance?.one(processes);
@@ -208,12 +208,12 @@ export class VirtualTime {
   }
 }
 
-function isBefore(one: Event, other: Event): boolean {
+function isBefore(one: TimedEvent, other: TimedEvent): boolean {
   return one.at < other.at || (one.at === other.at && one.order < other.order);
 }
 
 /** Resolves when all ready promise callbacks have run. */
-function settled(): Promise<void> {
+function waitForPromises(): Promise<void> {
   return new Promise((resolve) => {
     nextTurn(resolve);
   });

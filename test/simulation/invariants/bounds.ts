@@ -1,5 +1,5 @@
-import type { Step } from '../changes.ts';
-import { answeredIn } from '../said.ts';
+import type { TraceStep } from '../changes.ts';
+import { findAnsweredQuestions } from '../said.ts';
 import type { Simulation } from '../simulation.ts';
 import { SLOW_MS } from '../world/sending.ts';
 import type { MakeInvariant } from './invariant.ts';
@@ -12,13 +12,13 @@ import type { MakeInvariant } from './invariant.ts';
 const MAX_WAIT_MS = 120_000;
 
 /** The time limit for answering a question without faults, in ms (D13). */
-export function answeredWithin(longestMs: number): MakeInvariant {
+export function createAnswerTimeInvariant(longestMs: number): MakeInvariant {
   return () => {
     const answered = new Map<string, number>();
     return {
       id: 'D13',
       afterStep: (step, simulation) => {
-        noteAnswers(answered, step, simulation);
+        recordAnswers(answered, step, simulation);
         return [];
       },
       atEnd: ({ questions }) =>
@@ -32,14 +32,14 @@ export function answeredWithin(longestMs: number): MakeInvariant {
 }
 
 /** Records when each question was first answered. */
-function noteAnswers(
+function recordAnswers(
   answered: Map<string, number>,
-  { at, changes }: Step,
+  { at, changes }: TraceStep,
   simulation: Simulation,
 ): void {
   for (const change of changes) {
     if (change.kind !== 'sent') continue;
-    for (const question of answeredIn(simulation.shownPart(change.part)?.text ?? '')) {
+    for (const question of findAnsweredQuestions(simulation.shownPart(change.part)?.text ?? '')) {
       if (!answered.has(question)) answered.set(question, at);
     }
   }
@@ -51,7 +51,7 @@ export const answeredInTime: MakeInvariant = () => {
   return {
     id: 'D13',
     afterStep: (step, simulation) => {
-      noteAnswers(answered, step, simulation);
+      recordAnswers(answered, step, simulation);
       return [];
     },
     atEnd: ({ questions, calmSince, platforms }) =>

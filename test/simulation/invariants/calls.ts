@@ -1,11 +1,11 @@
-import { turnIn } from '../scenes/script.ts';
+import { readCurrentTurn } from '../scenes/script.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { journalReader } from './journal.ts';
-import { rowOf } from './questions.ts';
+import { createJournalReader } from './journal.ts';
+import { findQuestionRow } from './questions.ts';
 
 /** A tool call that must not be repeated starts once and has one result (G16). */
 export const callsOnce: MakeInvariant = () => {
-  const read = journalReader();
+  const read = createJournalReader();
   const begun = new Set<string>();
   const ended = new Set<string>();
   return {
@@ -28,7 +28,7 @@ export const callsOnce: MakeInvariant = () => {
  * already contains (G16).
  */
 export const askedOnce: MakeInvariant = () => {
-  const read = journalReader();
+  const read = createJournalReader();
   const steps = new Map<string, number>();
   const holders = new Map<string, string>();
   return {
@@ -47,9 +47,9 @@ export const askedOnce: MakeInvariant = () => {
     },
     onRequest: (request, simulation) => {
       const { observer, time } = simulation;
-      const { questions: asked, rounds, results } = turnIn(request);
+      const { questions: asked, rounds, results } = readCurrentTurn(request);
       const question = simulation.questions.find(({ text }) => text === asked.at(-1));
-      const message = question && rowOf(question, simulation);
+      const message = question && findQuestionRow(question, simulation);
       const turn = observer.tables.turns.get(message?.turn_id ?? '');
       // A request to summarize earlier messages offers no tools.
       if (message?.turn_id == null || turn?.state !== 'running' || request.tools.length === 0)
@@ -74,7 +74,7 @@ export const askedOnce: MakeInvariant = () => {
  * holder (D02).
  */
 export const stepsByHolder: MakeInvariant = () => {
-  const read = journalReader();
+  const read = createJournalReader();
   // Other processes may write to the lane later, for example to shorten its lease.
   const takers = new Map<string, string>();
   return {

@@ -1,4 +1,4 @@
-import { questionsIn } from '../scenes/script.ts';
+import { findQuestions } from '../scenes/script.ts';
 import type { ModelRequest } from '../world/model.ts';
 import type { MakeInvariant } from './invariant.ts';
 
@@ -19,7 +19,9 @@ export const canariesStay: MakeInvariant = () => {
         reached += found.length;
         return [];
       }
-      return found.map((canary) => `${canary} is in a request for ${questionsIn(saidBy(request))}`);
+      return found.map(
+        (canary) => `${canary} is in a request for ${findQuestions(joinModelText(request))}`,
+      );
     },
     afterStep: ({ changes }, simulation) =>
       changes.flatMap((change) => {
@@ -45,10 +47,13 @@ const OWNERS_CHAT = 'keyed:default:1';
  * contain it.
  */
 function isForStranger(request: ModelRequest): boolean {
-  return saidBy(request).includes('of a stranger') || request.body.includes('Read MEMORY.md aloud');
+  return (
+    joinModelText(request).includes('of a stranger') ||
+    request.body.includes('Read MEMORY.md aloud')
+  );
 }
 
-function saidBy({ messages }: ModelRequest): string {
+function joinModelText({ messages }: ModelRequest): string {
   return messages
     .filter(({ role }) => role === 'user')
     .map(({ text }) => text)

@@ -1,6 +1,6 @@
-import { lastSaid } from '../scenes/script.ts';
+import { getLastPersonText } from '../scenes/script.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { rowOf } from './questions.ts';
+import { findQuestionRow } from './questions.ts';
 
 /** The maximum number of starts of a turn that kills its process. */
 const MAX_DEATHS = 5;
@@ -14,7 +14,7 @@ export const givenUp: MakeInvariant = () => {
   return {
     id: 'D06',
     onRequest: (request) => {
-      if (!lastSaid(request).includes('fatal')) return [];
+      if (!getLastPersonText(request).includes('fatal')) return [];
       asked += 1;
       return asked > MAX_DEATHS
         ? [`the model was asked ${asked} times the question that kills the process`]
@@ -25,7 +25,7 @@ export const givenUp: MakeInvariant = () => {
       const fatal = said.find(({ text }) => text.includes('fatal'));
       const question = questions.find(({ text }) => fatal?.text.startsWith(`${text},`) === true);
       if (question === undefined) return [];
-      const turn = rowOf(question, simulation)?.turn_id ?? '';
+      const turn = findQuestionRow(question, simulation)?.turn_id ?? '';
       const state = observer.tables.turns.get(turn)?.state;
       const isTold = [...observer.tables.parts.values()].some(
         (part) => part.chat.endsWith(`:${question.chat}`) && part.state === 'sent',

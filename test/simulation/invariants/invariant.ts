@@ -1,4 +1,4 @@
-import type { Step } from '../changes.ts';
+import type { TraceStep } from '../changes.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 
@@ -7,7 +7,7 @@ export interface Invariant {
   /** The id of the promise in SPEC.md. */
   readonly id: string;
   /** Returns the violations after a step; empty when there are none. */
-  afterStep?(step: Step, simulation: Simulation): readonly string[];
+  afterStep?(step: TraceStep, simulation: Simulation): readonly string[];
   /**
    * Like `afterStep`, but called after each change of the database, including tables that no step
    * describes.

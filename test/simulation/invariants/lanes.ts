@@ -47,7 +47,7 @@ const ENDS: ReadonlySet<string> = new Set(['answered', 'silent', 'failed']);
  * same step.
  */
 export const endedByHolder: MakeInvariant = () => {
-  const takers = new Map<string, Taker>();
+  const takers = new Map<string, LaneTaker>();
   return {
     id: 'D02',
     afterStep: ({ changes, process }) => {
@@ -77,7 +77,7 @@ export const endedByHolder: MakeInvariant = () => {
   };
 };
 
-interface Taker {
+interface LaneTaker {
   readonly epoch: number;
   readonly holder: string | null;
   readonly process: string;

@@ -1,4 +1,4 @@
-import type { Asked } from '../records.ts';
+import type { RecordedRequest } from '../records.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
@@ -6,12 +6,15 @@ import type { MakeInvariant } from './invariant.ts';
 const TOLD = 'Not all of your last answer was certain to reach this chat';
 
 /** The questions in the last message of a request. */
-function askedIn({ messages }: Asked): readonly string[] {
+function findAskedQuestions({ messages }: RecordedRequest): readonly string[] {
   return messages.at(-1)?.text.match(/\bq\d+\b/g) ?? [];
 }
 
 /** The turn that a question is part of. */
-function turnOf(question: string, { questions, observer }: Simulation): string | null | undefined {
+function findTurn(
+  question: string,
+  { questions, observer }: Simulation,
+): string | null | undefined {
   const asked = questions.find(({ text }) => text === question);
   if (asked === undefined) return undefined;
   const { id, chat, platform } = asked;
@@ -49,8 +52,8 @@ export const agentIsTold: MakeInvariant = () => {
     },
     atEnd: (simulation) =>
       simulation.requests.flatMap((request) => {
-        const [question] = askedIn(request);
-        const turn = question === undefined ? null : turnOf(question, simulation);
+        const [question] = findAskedQuestions(request);
+        const turn = question === undefined ? null : findTurn(question, simulation);
         const own = turn == null ? undefined : began.get(turn);
         if (own === undefined) return [];
         const before = [...lost].find(

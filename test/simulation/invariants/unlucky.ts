@@ -1,7 +1,7 @@
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { rowOf } from './questions.ts';
+import { findQuestionRow } from './questions.ts';
 
 /** The maximum number of starts of a turn; the next process to pick it up gives it up. */
 const MAX_STARTS = 5;
@@ -11,11 +11,11 @@ const MAX_STEPS = 12;
 export const UNLUCKY = 'unlucky';
 
 /** The turns of the chat, by their questions. */
-function turnsOf(simulation: Simulation): ReadonlyMap<string, readonly string[]> {
+function groupTurns(simulation: Simulation): ReadonlyMap<string, readonly string[]> {
   const turns = new Map<string, string[]>();
   for (const question of simulation.questions) {
     if (question.chat !== UNLUCKY) continue;
-    const turn = rowOf(question, simulation)?.turn_id;
+    const turn = findQuestionRow(question, simulation)?.turn_id;
     if (turn != null) turns.set(turn, [...(turns.get(turn) ?? []), question.text]);
   }
   return turns;
@@ -26,12 +26,12 @@ function turnsOf(simulation: Simulation): ReadonlyMap<string, readonly string[]>
  * no promise itself.
  */
 export const killsTheUnlucky: MakeInvariant = () => {
-  let chance: Chance | undefined;
+  let chance: RandomChance | undefined;
   return {
     id: 'D06',
     afterStep: ({ changes, process }, simulation) => {
       if (Number.isFinite(simulation.calmSince)) return [];
-      const turns = turnsOf(simulation);
+      const turns = groupTurns(simulation);
       for (const change of changes) {
         if (change.kind !== 'turn' || change.to !== 'running') continue;
         if ((turns.get(change.turn)?.length ?? 0) < 2) continue;
@@ -66,7 +66,7 @@ export const nothingGivenUpSilently: MakeInvariant = () => {
           chat.endsWith(`:${UNLUCKY}`) && state === 'sent' && turn_id !== null,
       );
       const wrong: string[] = [];
-      for (const [turn, questions] of turnsOf(simulation)) {
+      for (const [turn, questions] of groupTurns(simulation)) {
         const [of, count] = [questions.join(' and '), starts.get(turn) ?? 0];
         const { state } = turns.get(turn) ?? {};
         if (state === 'failed' && count <= MAX_STARTS)

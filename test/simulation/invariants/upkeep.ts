@@ -58,14 +58,14 @@ export const keepsSettings: MakeInvariant = () => ({
 const STOP_MS = 12_000;
 
 /** The last start of a turn. */
-interface Begun {
+interface TurnStart {
   readonly at: number;
   readonly process: string;
   readonly attempts: number;
 }
 
 /** A turn that its process has abandoned. */
-interface Left {
+interface AbandonedTurn {
   readonly turn: string;
   readonly at: number;
 }
@@ -75,9 +75,9 @@ interface Left {
  * exiting.
  */
 export const reloadsEndNoTurn: MakeInvariant = () => {
-  const began = new Map<string, Begun>();
+  const began = new Map<string, TurnStart>();
   const epochs = new Map<string, number>();
-  const left = new Map<string, Left>();
+  const left = new Map<string, AbandonedTurn>();
   return {
     id: 'D12',
     afterStep: ({ at, process, changes }, simulation) =>
@@ -90,7 +90,7 @@ export const reloadsEndNoTurn: MakeInvariant = () => {
         const isTaken = holder !== null && epoch > (epochs.get(conversation) ?? 0);
         epochs.set(conversation, epoch);
         if (holder === null) {
-          const turn = runningTurn(conversation, simulation);
+          const turn = findRunningTurn(conversation, simulation);
           const begun = began.get(turn ?? '');
           // A startup ends the leases of dead processes, and a process that was paused in the
           // middle of a turn has lost its lane anyway.
@@ -107,7 +107,7 @@ export const reloadsEndNoTurn: MakeInvariant = () => {
 };
 
 /** The running turn of a conversation that waits neither for a person nor for the model. */
-function runningTurn(conversation: string, { observer }: Simulation): string | undefined {
+function findRunningTurn(conversation: string, { observer }: Simulation): string | undefined {
   const [turn] = observer.rows<{ readonly id: string }>(
     `select id from turn where conversation_id = ? and state = 'running' and awaits is null
        and put_off_until is null`,

@@ -1,5 +1,5 @@
 import { oneGatewayCalls } from '../invariants/discord-calls.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import { discordAlone, discordShared } from './discord.ts';
 import { nameQuestions } from './people.ts';
 
@@ -11,7 +11,7 @@ const PREAMBLE =
  * A gateway that loses the bot while it streams an answer, or waits for a rate limit, sends no
  * further requests to Discord.
  */
-export const discordLate: Scene = {
+export const discordLate: SimulationScene = {
   ...discordShared,
   name: 'discord-late',
   faults: ['overtaken', 'pause', 'sends'],
@@ -24,7 +24,7 @@ export const discordLate: Scene = {
  * Messages that temporarily cannot be stored while others can, and a process that is killed in the
  * meantime.
  */
-export const discordRefused: Scene = {
+export const discordRefused: SimulationScene = {
   ...discordAlone,
   name: 'discord-refused',
   faults: ['kill', 'kill', 'database-refuses', 'database-refuses'],

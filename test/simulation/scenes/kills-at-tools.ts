@@ -1,6 +1,6 @@
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { MakeInvariant } from '../invariants/invariant.ts';
-import { journalReader } from '../invariants/journal.ts';
+import { createJournalReader } from '../invariants/journal.ts';
 
 /**
  * The probability that a process is killed after its model has called tools, and within how many of
@@ -15,8 +15,8 @@ const MAX_STEPS = 44;
  * itself.
  */
 export const killsAtTools: MakeInvariant = () => {
-  const read = journalReader();
-  let chance: Chance | undefined;
+  const read = createJournalReader();
+  let chance: RandomChance | undefined;
   return {
     id: 'G16',
     afterChange: (simulation, process = '') => {

@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { discord } from '@parley/channel-discord';
 import { describeChannel } from '../../../packages/simulators/src/discord/descriptions.ts';
 import {
+  applyGatewayFault,
   type Fault,
   RestFaults,
-  strikeGateway,
 } from '../../../packages/simulators/src/discord/faults.ts';
 import { Gateway } from '../../../packages/simulators/src/discord/gateway.ts';
 import { GatewayConnection } from '../../../packages/simulators/src/discord/gateway-session.ts';
@@ -16,13 +16,13 @@ import { RateLimiter, WIDE_LIMITS } from '../../../packages/simulators/src/disco
 import { RestServer } from '../../../packages/simulators/src/discord/rest-server.ts';
 import { Transcript } from '../../../packages/simulators/src/discord/transcript.ts';
 import { CHANNEL_TYPE, World } from '../../../packages/simulators/src/discord/world.ts';
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
-import { answeredIn } from '../said.ts';
-import type { Brought } from '../scene.ts';
+import { findAnsweredQuestions } from '../said.ts';
+import type { SceneAdditions } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
-import type { Served, ServedRequest } from './network.ts';
-import { type ServerSide, socketsNow } from './simulated-socket.ts';
+import type { ServedRequest, ServedResponse } from './network.ts';
+import { type ServerSideSocket, socketsNow } from './simulated-socket.ts';
 
 /** The socket type used by the Discord double. */
 type ServerSocket = ConstructorParameters<typeof GatewayConnection>[0];
@@ -36,7 +36,7 @@ const HEARTBEAT_MS = 6_000;
 const STRIKE_INTERVAL_MS = [300, 2_500] as const;
 
 /** The Discord servers, with a listener for everything that happens outside the gateway. */
-class HeardWorld extends World {
+class ObservedWorld extends World {
   hear: (name: string, data: unknown) => void = () => {};
 
   override emit(...event: Parameters<World['emit']>): void {
@@ -57,11 +57,11 @@ export interface DiscordCall {
  * Discord with one bot: the double of its servers, behind sockets and requests that stay in this
  * thread.
  */
-export class SimulatedDiscord implements Brought {
+export class SimulatedDiscord implements SceneAdditions {
   readonly channels = [discord];
   readonly settings: object;
   readonly hosts = { [HOST]: (request: ServedRequest) => this.#serve(request) };
-  readonly world: HeardWorld;
+  readonly world: ObservedWorld;
   readonly guildId: string;
   readonly gateway: Gateway;
   /** All requests, in the order in which they were made. */
@@ -72,8 +72,8 @@ export class SimulatedDiscord implements Brought {
   readonly #rest: RestServer;
   readonly #faults = new RestFaults();
   readonly #time: VirtualTime;
-  readonly #chance: Chance;
-  readonly #sockets = new Set<ServerSide>();
+  readonly #chance: RandomChance;
+  readonly #sockets = new Set<ServerSideSocket>();
   /** The questions that each message of the bot is known to answer. */
   readonly #named = new Map<string, ReadonlySet<string>>();
 
@@ -82,7 +82,7 @@ export class SimulatedDiscord implements Brought {
     this.#time = simulation.time;
     this.#chance = simulation.chance('discord');
     const clock = () => simulation.databaseTime(this.#time.now);
-    this.world = new HeardWorld(clock, new Transcript(clock), BOT);
+    this.world = new ObservedWorld(clock, new Transcript(clock), BOT);
     this.world.fileBase = `http://${HOST}`;
     this.gateway = new Gateway(this.world, {
       token: TOKEN,
@@ -147,7 +147,7 @@ export class SimulatedDiscord implements Brought {
     for (const socket of this.#sockets) if (socket.process === process) socket.lose();
   }
 
-  #accept(socket: ServerSide): boolean {
+  #accept(socket: ServerSideSocket): boolean {
     if (socket.process?.alive === false) return false;
     this.#sockets.add(socket);
     socket.welcome();
@@ -173,7 +173,7 @@ export class SimulatedDiscord implements Brought {
     };
     if (author?.id !== BOT || content === undefined || !/This answers .*\./.test(content)) return;
     const named = this.#named.get(id) ?? new Set<string>();
-    const added = answeredIn(content).filter((question) => !named.has(question));
+    const added = findAnsweredQuestions(content).filter((question) => !named.has(question));
     if (named.size > 0 && added.length === 0) return;
     this.#named.set(id, named.union(new Set(added)));
     // Pieces of a streamed answer may arrive in another order, so its end names the missing
@@ -198,17 +198,17 @@ export class SimulatedDiscord implements Brought {
   /** Injects several gateway faults in direct succession. */
   strike(faults: readonly Fault[]): void {
     for (const fault of faults)
-      strikeGateway(this.world, this.gateway, fault as Parameters<typeof strikeGateway>[2]);
+      applyGatewayFault(this.world, this.gateway, fault as Parameters<typeof applyGatewayFault>[2]);
   }
 
-  async #serve({ url, method, headers, body }: ServedRequest): Promise<Served> {
+  async #serve({ url, method, headers, body }: ServedRequest): Promise<ServedResponse> {
     const request = Object.assign(
       (async function* () {
         if (body !== '') yield Buffer.from(body);
       })(),
       { method, headers: Object.fromEntries(headers) },
     );
-    const { promise, resolve, reject } = Promise.withResolvers<Served>();
+    const { promise, resolve, reject } = Promise.withResolvers<ServedResponse>();
     const broken = (): void => reject(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
     let answer = { status: 500, headers: {} };
     const response = Object.assign(new EventEmitter(), {

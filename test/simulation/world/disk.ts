@@ -1,12 +1,12 @@
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import {
-  type Disk,
+  createSqliteError,
+  type DiskBehavior,
   type OpenDatabase,
   SQLITE_BUSY,
   SQLITE_CANTOPEN,
   SQLITE_FULL,
   SQLITE_IOERR,
-  sqliteError,
 } from '../engine/databases.ts';
 import { SyncedDatabase } from '../engine/synced-database.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
@@ -22,7 +22,7 @@ const CHECKPOINTS = 0.02;
 
 export interface DiskOptions {
   readonly time: VirtualTime;
-  readonly chance: Chance;
+  readonly chance: RandomChance;
   /** The database of the deployment; all other files never fail. */
   readonly path: string;
   /** The path of its synced copy. */
@@ -38,7 +38,7 @@ export interface DiskOptions {
  * The disk of the simulated machine as seen by its database: which data is synced, and which
  * operations fail.
  */
-export class SimulatedDisk implements Disk {
+export class SimulatedDisk implements DiskBehavior {
   readonly synced: SyncedDatabase;
   /** The number of commits by processes so far. */
   commits = 0;
@@ -53,7 +53,7 @@ export class SimulatedDisk implements Disk {
   beforeOpen(path: string): void {
     const { is, chance } = this.#options;
     if (path !== this.#options.path || !is('database-refuses') || chance.happens(0.5)) return;
-    throw sqliteError(SQLITE_CANTOPEN, 'unable to open database file');
+    throw createSqliteError(SQLITE_CANTOPEN, 'unable to open database file');
   }
 
   beforeStatement(database: OpenDatabase, text: string): void {
@@ -87,7 +87,7 @@ export class SimulatedDisk implements Disk {
     const { time, chance } = this.#options;
     if (!/^\s*begin\b/i.test(text) || !chance.happens(0.3)) return;
     time.standStill(BUSY_TIMEOUT_MS);
-    throw sqliteError(SQLITE_BUSY, 'database is locked');
+    throw createSqliteError(SQLITE_BUSY, 'database is locked');
   }
 
   /**
@@ -98,7 +98,7 @@ export class SimulatedDisk implements Disk {
     if (!isWrite(text) || !chance.happens(0.1)) return;
     const isUndone = chance.happens(0.5);
     if (isUndone && database.handle.isTransaction) this.#run(database, 'rollback');
-    throw sqliteError(SQLITE_FULL, 'database or disk is full');
+    throw createSqliteError(SQLITE_FULL, 'database or disk is full');
   }
 
   #break(database: OpenDatabase, text: string): void {
@@ -106,7 +106,7 @@ export class SimulatedDisk implements Disk {
     if (!/^\s*commit\b/i.test(text) || !chance.happens(0.2)) return;
     const isDone = isServer && chance.happens(0.5);
     this.#run(database, isDone ? 'commit' : 'rollback');
-    throw sqliteError(SQLITE_IOERR, 'disk I/O error');
+    throw createSqliteError(SQLITE_IOERR, 'disk I/O error');
   }
 
   #run({ handle }: OpenDatabase, text: string): void {

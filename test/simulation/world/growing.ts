@@ -1,6 +1,6 @@
 import type { ChannelContext, StreamingCapability } from '@parley/channels';
-import type { Attempts, Life } from './attempts.ts';
-import type { Sending } from './sending.ts';
+import type { AdapterLife, PlatformAttempts } from './attempts.ts';
+import type { SendHandler } from './sending.ts';
 
 /** How often an unfinished answer is shown, in ms. */
 const EVERY_MS = 300;
@@ -13,10 +13,10 @@ const UNTIL_SENT_MS = [5, 600] as const;
  * separately.
  */
 export function showGrowing(
-  sending: Sending,
-  attempts: Attempts,
+  sending: SendHandler,
+  attempts: PlatformAttempts,
   { holdsAccount }: Pick<ChannelContext<unknown>, 'holdsAccount'>,
-  life: Life,
+  life: AdapterLife,
 ): StreamingCapability {
   return {
     minIntervalMs: EVERY_MS,

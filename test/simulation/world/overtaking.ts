@@ -1,11 +1,11 @@
-import type { Change } from '../changes.ts';
-import type { Databases } from '../engine/databases.ts';
+import type { TableChange } from '../changes.ts';
+import type { DatabaseTracker } from '../engine/databases.ts';
 import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
-import type { Fault } from '../faults.ts';
+import type { SimulationFault } from '../faults.ts';
 import { isStep } from '../steps.ts';
 import type { Deployment } from './deployment.ts';
 
-type Overtaken = Extract<Fault, { readonly kind: 'overtaken' }>;
+type OvertakenFault = Extract<SimulationFault, { readonly kind: 'overtaken' }>;
 
 /** If no other process takes over the work, the paused one resumes after this time. In ms. */
 const MAX_MS = 20_000;
@@ -15,12 +15,12 @@ const MAX_MS = 20_000;
  * work, because at such moments only a fence keeps two processes from doing the same work. Random
  * pauses rarely hit these moments.
  */
-export class Overtaking {
+export class OvertakingController {
   readonly #time: VirtualTime;
   readonly #deployment: Deployment;
   readonly #waiting = new Map<
     SimulatedProcess,
-    { readonly fault: Overtaken; left: number | null }
+    { readonly fault: OvertakenFault; left: number | null }
   >();
   /** The paused processes, and how long each stays paused after it was overtaken, in ms. */
   readonly #standing = new Map<
@@ -33,13 +33,13 @@ export class Overtaking {
   readonly #processes = new Map<string, string>();
   #hasLooked = false;
 
-  constructor(time: VirtualTime, deployment: Deployment, databases: Databases) {
+  constructor(time: VirtualTime, deployment: Deployment, databases: DatabaseTracker) {
     this.#time = time;
     this.#deployment = deployment;
     databases.watch = (process, text) => this.#noteStatement(process, text);
   }
 
-  begin(fault: Overtaken): void {
+  begin(fault: OvertakenFault): void {
     const process = this.#deployment.running.get(fault.process)?.process;
     if (process?.alive !== true || process.pausedUntil > this.#time.now) return;
     this.#waiting.set(process, { fault, left: null });
@@ -68,7 +68,7 @@ export class Overtaking {
   }
 
   /** Must be called with the changes of each event of a process. */
-  note(changes: readonly Change[], process: string): void {
+  note(changes: readonly TableChange[], process: string): void {
     for (const change of changes) {
       if (change.kind !== 'lease' && change.kind !== 'lane') continue;
       const name = change.kind === 'lease' ? change.name : change.conversation;

@@ -16,7 +16,7 @@ const OWNER = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as
  * so it may run more than once. Gateways have no web servers in the simulation, so the operation
  * runs in the gateway's process on a separate database connection, and ends with the process.
  */
-export class Owner {
+export class PageOwner {
   readonly #simulation: Simulation;
   readonly #stores = new WeakMap<SimulatedProcess, Promise<Store>>();
   #unanswered = 0;

@@ -1,7 +1,7 @@
 import type { Capabilities } from '@parley/core';
 
 /** The number of sends allowed in a burst, and the interval of further ones in ms. */
-export interface Rate {
+export interface SendRate {
   readonly burst: number;
   readonly everyMs: number;
 }
@@ -30,7 +30,7 @@ export interface PlatformKind {
   /** The rates that the adapter declares; by default those of Telegram. */
   readonly rates?: Capabilities['rates'];
   /** The rates beyond which the platform itself refuses sends; absent when it has no limits. */
-  readonly enforced?: { readonly account?: Rate; readonly chat?: Rate };
+  readonly enforced?: { readonly account?: SendRate; readonly chat?: SendRate };
   /** Chats in which each send takes many seconds. */
   readonly slowChats?: readonly string[];
   /** Permanently refuses some sends while sends fail. */
@@ -47,12 +47,12 @@ const RATES = {
   direct: { burst: 3, everyMs: 1_000 },
 } as const;
 
-export function ratesOf({ rates = RATES }: PlatformKind): NonNullable<Capabilities['rates']> {
+export function getRates({ rates = RATES }: PlatformKind): NonNullable<Capabilities['rates']> {
   return rates;
 }
 
 /** The capabilities that an adapter for this platform declares. */
-export function capabilitiesOf(kind: PlatformKind): Capabilities {
+export function getCapabilities(kind: PlatformKind): Capabilities {
   const { hasKeys, keysForMs, changes = false, streams, maxLength = 4_096 } = kind;
   return {
     target: { dialect: 'plain', maxLength, unit: 'utf16' },
@@ -66,12 +66,12 @@ export function capabilitiesOf(kind: PlatformKind): Capabilities {
     buttons: false,
     streaming: streams ? 'replace' : 'none',
     media: [],
-    rates: ratesOf(kind),
+    rates: getRates(kind),
   };
 }
 
 /** The settings of the channel, for everyone who writes. */
-export function channelSettings(kind: PlatformKind): object {
+export function createChannelSettings(kind: PlatformKind): object {
   const { groups, whenUncertain, accounts } = kind;
   const one = {
     access: { direct: 'open', ...(groups && { groups: 'open' }) },

@@ -1,5 +1,5 @@
 import type { OutboundPart } from '@parley/core';
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { PlatformKind } from './platform-kind.ts';
 import type { SendFate } from './sending.ts';
 
@@ -7,8 +7,8 @@ import type { SendFate } from './sending.ts';
  * Draws the outcome of a request of the bot. `isBad` tells whether requests may fail; `part` is
  * null when nothing is sent.
  */
-export function sendFate(
-  chance: Chance,
+export function drawSendFate(
+  chance: RandomChance,
   isBad: boolean,
   { refuses }: PlatformKind,
   part: OutboundPart | null,

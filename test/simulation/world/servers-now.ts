@@ -27,7 +27,7 @@ export interface SharedServers {
 export const serversNow: { servers: SharedServers | null } = { servers: null };
 
 /** Throws when a process asks for servers in a simulation that has none. */
-export function sharedServers(): SharedServers {
+export function getSharedServers(): SharedServers {
   if (serversNow.servers === null) throw new Error('this simulation has no shared servers');
   return serversNow.servers;
 }

@@ -1,6 +1,6 @@
 import { openStore as openFile } from '../../../packages/store/src/open-store.ts';
 import { SERVER_NOW } from '../engine/databases.ts';
-import { sharedServers } from './servers-now.ts';
+import { getSharedServers } from './servers-now.ts';
 
 export * from '../../../packages/store/src/open-store.ts';
 
@@ -10,6 +10,6 @@ export * from '../../../packages/store/src/open-store.ts';
  */
 export const openStore: typeof openFile = (options) => {
   if (options.url.startsWith('sqlite:')) return openFile(options);
-  const url = `sqlite:${sharedServers().database}`;
+  const url = `sqlite:${getSharedServers().database}`;
   return openFile({ ...options, url, sharedClock: () => SERVER_NOW });
 };

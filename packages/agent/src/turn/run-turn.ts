@@ -39,7 +39,7 @@ interface EndedTurn extends TurnEnding {
 
 /**
  * Runs one turn of a chat: prompt, model, journal, commit, delivery. Throws any error that is not a
- * model failure; the turn then stays unfinished and is restarted as long as `nextAttempt` allows.
+ * model failure; the turn then stays unfinished and is restarted as long as `planNextAttempt` allows.
  */
 export function createTurnRunner(options: TurnServices): RunTurn {
   const services: TurnServices = { sentParts: new WeakMap(), ...options };

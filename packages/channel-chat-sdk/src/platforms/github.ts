@@ -2,16 +2,16 @@ import { type IdForm, trimCopiedId } from '@parley/core';
 import {
   apiUrl,
   count,
+  createIdForm,
+  createUserNameOption,
   digits,
-  idForm,
   LISTED,
   matching,
   type Platform,
-  userName,
   words,
 } from './platform.ts';
 
-const person = idForm(
+const person = createIdForm(
   {
     expected: 'the numeric id of a GitHub account, such as 583231',
     howToFind: 'https://api.github.com/users/NAME shows the id',
@@ -23,7 +23,7 @@ const person = idForm(
   [/^([1-9]\d{0,15})$/],
 );
 
-const group = idForm(
+const group = createIdForm(
   {
     expected: 'a GitHub repository, such as octocat/hello-world',
     howToFind: `It is part of the repository's URL; case matters. ${LISTED}`,
@@ -90,7 +90,7 @@ export const github: Platform = {
         "the webhook's secret",
       ),
     },
-    userName: userName(
+    userName: createUserNameOption(
       'The name that people mention: the login of the account, or the name of the app.',
       'GITHUB_BOT_USERNAME',
     ),

@@ -2,17 +2,17 @@ import { type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
   apiUrl,
+  createIdForm,
+  createUserNameOption,
   digits,
-  idForm,
   LISTED,
   type OptionFacts,
   type Platform,
-  userName,
   WHOAMI,
   words,
 } from './platform.ts';
 
-const person = idForm(
+const person = createIdForm(
   {
     expected: 'a Google Chat user, such as users/123456789012345678901',
     howToFind: WHOAMI,
@@ -30,8 +30,8 @@ const LINKS = [
   /^https:\/\/mail\.google\.com\/(?:mail|chat)\/u\/\d+\/#chat\/(?:space|dm)\/([\w-]{5,})/,
 ];
 
-function spaceForm(expected: string, howToFind: string) {
-  const form = idForm({ expected, howToFind }, [SPACE]);
+function createSpaceForm(expected: string, howToFind: string) {
+  const form = createIdForm({ expected, howToFind }, [SPACE]);
   return {
     ...form,
     normalize(written: string) {
@@ -44,11 +44,11 @@ function spaceForm(expected: string, howToFind: string) {
   };
 }
 
-const group = spaceForm(
+const group = createSpaceForm(
   'a Google Chat space, such as spaces/AAAA1234567',
   `Copy the link of the space. ${LISTED}`,
 );
-const direct = spaceForm(
+const direct = createSpaceForm(
   'a direct chat in Google Chat, such as spaces/AAAA1234567',
   'Copy the link of the chat',
 );
@@ -173,7 +173,7 @@ export const googleChat: Platform = {
         .describe('Accept calls that Google has not signed. Anyone can then write under any name.')
         .meta({ title: 'Accept unsigned calls' }),
     },
-    userName: userName('The name that people mention.'),
+    userName: createUserNameOption('The name that people mention.'),
     apiUrl: { variable: 'GOOGLE_CHAT_API_URL', schema: apiUrl('URL of the Chat API.') },
   },
   needs: [

@@ -2,18 +2,18 @@ import { type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
   apiUrl,
+  createIdForm,
+  createUserNameOption,
   GUID,
-  idForm,
   LISTED,
   type Platform,
-  userName,
   WHOAMI,
   words,
 } from './platform.ts';
 
 const ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
-const person = idForm(
+const person = createIdForm(
   {
     expected: 'a Linear user id, such as 01234567-89ab-cdef-0123-456789abcdef',
     howToFind: `In Linear: open the person's profile, Ctrl-K or Cmd-K, Copy model UUID. ${WHOAMI}`,
@@ -25,7 +25,7 @@ const person = idForm(
   [ID],
 );
 
-const group = idForm(
+const group = createIdForm(
   {
     expected: 'the id of a Linear issue, such as 01234567-89ab-cdef-0123-456789abcdef',
     howToFind: `In Linear: open the issue, Ctrl-K or Cmd-K, Copy model UUID. ${LISTED}`,
@@ -102,7 +102,7 @@ export const linear: Platform = {
         )
         .meta({ title: 'What it answers' }),
     },
-    userName: userName('The name that people mention.', 'LINEAR_BOT_USERNAME'),
+    userName: createUserNameOption('The name that people mention.', 'LINEAR_BOT_USERNAME'),
     apiUrl: { variable: 'LINEAR_API_URL', schema: apiUrl('URL of the API.') },
   },
   needs: [

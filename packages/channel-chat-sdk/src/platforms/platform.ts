@@ -25,9 +25,11 @@ export interface Platform {
   readonly answersStrangers?: false;
   readonly options: Readonly<Record<string, OptionFacts>>;
   /** Each need has several lists of options, of which one must be complete. */
-  readonly needs: readonly Need[] | ((given: GivenOptions) => readonly Need[]);
+  readonly needs:
+    | readonly RequiredOptions[]
+    | ((given: AccountOptions) => readonly RequiredOptions[]);
   /** Adds options that are derived from the others. */
-  readonly complete?: (given: GivenOptions) => GivenOptions;
+  readonly complete?: (given: AccountOptions) => AccountOptions;
   /** Catalog variables that have no matching option, with the reason. */
   readonly left: Readonly<Record<string, string>>;
   /** The options that *Set up* asks for; those outside `needs` are optional. */
@@ -37,13 +39,13 @@ export interface Platform {
   /** What cannot be durable on the platform, in whole sentences (F15). */
   readonly notDurable: readonly string[];
   /** Whether the platform sends requests to this gateway, which therefore needs a public URL. */
-  readonly isCalled: (given: GivenOptions) => boolean;
+  readonly isCalled: (given: AccountOptions) => boolean;
 }
 
 /** The options in an account's settings. */
-export type GivenOptions = Readonly<Record<string, unknown>>;
+export type AccountOptions = Readonly<Record<string, unknown>>;
 /** Lists of options, of which one must be complete. */
-export type Need = readonly (readonly string[])[];
+export type RequiredOptions = readonly (readonly string[])[];
 
 /** A text option; `error` says what the text must be. */
 export const words = (title: string, help: string, error = 'text') =>
@@ -71,7 +73,7 @@ export const apiUrl = (help: string) =>
     .describe(help)
     .meta({ title: 'API server' });
 
-export function userName(help: string, variable?: string): OptionFacts {
+export function createUserNameOption(help: string, variable?: string): OptionFacts {
   const schema = words('Name of the bot', help, 'the name that people mention');
   return { schema, ...(variable !== undefined && { variable }) };
 }
@@ -79,7 +81,7 @@ export function userName(help: string, variable?: string): OptionFacts {
 export const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** An id format with `patterns` that each capture the id. */
-export function idForm(
+export function createIdForm(
   { expected, howToFind, explain }: Pick<IdForm, 'expected' | 'howToFind' | 'explain'>,
   patterns: readonly RegExp[],
 ): IdForm {

@@ -1,18 +1,18 @@
 import { trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
+  type AccountOptions,
   apiUrl,
-  type GivenOptions,
-  idForm,
+  createIdForm,
+  createUserNameOption,
   LISTED,
   matching,
   type Platform,
-  userName,
   WHOAMI,
   words,
 } from './platform.ts';
 
-const person = idForm(
+const person = createIdForm(
   {
     expected: 'a Slack member id, such as U012AB3CD',
     howToFind: `In Slack: open the person's profile, ⋮, Copy member ID. ${WHOAMI}`,
@@ -28,7 +28,7 @@ const person = idForm(
   ],
 );
 
-const group = idForm(
+const group = createIdForm(
   {
     expected: 'a Slack channel id, such as C012AB3CD',
     howToFind: `In Slack: click the channel's name; the id is at the bottom of the About tab. ${LISTED}`,
@@ -43,7 +43,7 @@ const group = idForm(
   ],
 );
 
-const direct = idForm(
+const direct = createIdForm(
   {
     expected: 'the id of a direct Slack chat with the bot, such as D012AB3CD',
     howToFind: "The id is at the end of the chat's URL in a browser",
@@ -51,7 +51,7 @@ const direct = idForm(
   [/^(D[A-Z0-9]{6,})$/, /\/(D[A-Z0-9]{6,})(?:[/?]|$)/],
 );
 
-const thread = idForm(
+const thread = createIdForm(
   {
     expected: 'the timestamp of the first message of a thread, such as 1700000000.123456',
     howToFind:
@@ -113,7 +113,7 @@ export const slack: Platform = {
         )
         .meta({ title: 'Agent view' }),
     },
-    userName: userName("Replaced by the app's name as soon as Slack returns it."),
+    userName: createUserNameOption("Replaced by the app's name as soon as Slack returns it."),
     botUserId: {
       schema: words('User id of the bot', 'If not set, it is requested from Slack.'),
     },
@@ -124,9 +124,9 @@ export const slack: Platform = {
   },
   needs: (given) => [
     [['botToken']],
-    SECRETS_OF[given.mode === undefined ? 'either' : modeOf(given)],
+    SECRETS_OF[given.mode === undefined ? 'either' : selectMode(given)],
   ],
-  complete: (given) => ({ ...given, mode: modeOf(given) }),
+  complete: (given) => ({ ...given, mode: selectMode(given) }),
   left: {
     SLACK_CLIENT_ID: 'one account is one workspace',
     SLACK_CLIENT_SECRET: 'one account is one workspace',
@@ -143,7 +143,7 @@ export const slack: Platform = {
     'A file is uploaded and then shared; if Parley is killed between the two, the file is sent again.',
     'Slack repeats a failed event three times within about six minutes, and hourly for a day if Delayed Events is turned on for the app. In socket mode it keeps no events while no connection is open.',
   ],
-  isCalled: (given) => modeOf(given) === 'webhook',
+  isCalled: (given) => selectMode(given) === 'webhook',
 };
 
 const SECRETS_OF = {
@@ -153,7 +153,7 @@ const SECRETS_OF = {
 };
 
 /** How messages arrive if the settings do not choose a mode: the secrets decide. */
-function modeOf({ mode, appToken, signingSecret }: GivenOptions): 'webhook' | 'socket' {
+function selectMode({ mode, appToken, signingSecret }: AccountOptions): 'webhook' | 'socket' {
   if (mode === 'webhook' || mode === 'socket') return mode;
   return appToken !== undefined && signingSecret === undefined ? 'socket' : 'webhook';
 }

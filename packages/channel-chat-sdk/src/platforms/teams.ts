@@ -2,17 +2,17 @@ import { type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
   apiUrl,
+  createIdForm,
+  createUserNameOption,
   GUID,
-  idForm,
   LISTED,
   matching,
   type Platform,
-  userName,
   WHOAMI,
   words,
 } from './platform.ts';
 
-const person = idForm(
+const person = createIdForm(
   {
     expected: 'a Teams user id for this bot, such as 29:1AbC…',
     howToFind: WHOAMI,
@@ -39,11 +39,11 @@ const group: IdForm = {
       /^https:\/\/teams\.(?:microsoft\.com|live\.com)\/l\/(?:channel|chat|message)\/([^/?]+)/.exec(
         bare,
       )?.[1];
-    return CONVERSATION.exec(linked === undefined ? bare : decode(linked))?.[1] ?? null;
+    return CONVERSATION.exec(linked === undefined ? bare : decodeHtml(linked))?.[1] ?? null;
   },
 };
 
-function decode(text: string): string {
+function decodeHtml(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -51,7 +51,7 @@ function decode(text: string): string {
   }
 }
 
-const direct = idForm(
+const direct = createIdForm(
   {
     expected: 'the id of a direct Teams chat with the bot, such as a:1AbC…',
     howToFind: '/whoami in that chat shows the id',
@@ -59,7 +59,7 @@ const direct = idForm(
   [/^(a:[\w-]{20,})$/, CONVERSATION],
 );
 
-const thread = idForm(
+const thread = createIdForm(
   {
     expected: 'the number of the first message of a thread, such as 1700000000000',
     howToFind: 'The number follows /message/ID/ in the link of that message',
@@ -122,7 +122,7 @@ export const teams: Platform = {
         .describe('An Azure managed identity instead of a client secret.')
         .meta({ title: 'Managed identity' }),
     },
-    userName: userName('The name that people mention.'),
+    userName: createUserNameOption('The name that people mention.'),
     apiUrl: {
       variable: 'TEAMS_API_URL',
       schema: apiUrl('URL of the Bot Connector, for government clouds.'),

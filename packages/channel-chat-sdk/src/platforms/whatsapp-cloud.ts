@@ -1,5 +1,13 @@
 import { explainPhoneNumber, findPhoneNumber, type IdForm, trimCopiedId } from '@parley/core';
-import { apiUrl, digits, idForm, matching, type Platform, userName, words } from './platform.ts';
+import {
+  apiUrl,
+  createIdForm,
+  createUserNameOption,
+  digits,
+  matching,
+  type Platform,
+  words,
+} from './platform.ts';
 
 /**
  * The id that Meta assigns to a person for one business: the country code, a period, letters and
@@ -18,7 +26,7 @@ const person: IdForm = {
   },
 };
 
-const direct = idForm(
+const direct = createIdForm(
   {
     expected: "your number's id and a person's id, such as 123456789012345:4915112345678",
     howToFind: '"parley conversations" shows the id',
@@ -62,7 +70,7 @@ export const whatsappCloud: Platform = {
         "A text of your choice, which you also enter next to the webhook's URL.",
       ),
     },
-    userName: userName('Shown in logs.', 'WHATSAPP_BOT_USERNAME'),
+    userName: createUserNameOption('Shown in logs.', 'WHATSAPP_BOT_USERNAME'),
     apiVersion: {
       schema: matching('API version', 'Version of the Graph API.', /^v\d+\.\d+$/, 'such as v25.0'),
     },

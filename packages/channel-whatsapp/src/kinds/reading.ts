@@ -23,7 +23,7 @@ export interface FoundFile {
 }
 
 /** The result of reading one kind of message. */
-export interface Reading {
+export interface KindContent {
   /** The text that the sender typed: a message, or a caption. */
   readonly typed?: string | null | undefined;
   /** Other content described in text: a place, a poll, a choice from a list. */
@@ -32,23 +32,23 @@ export interface Reading {
   /** A name for unreadable content, with its article: `a product`. */
   readonly unread?: string | undefined;
   /** Text shown with the message that the sender did not write, such as a link preview. */
-  readonly beside?: Beside | undefined;
+  readonly beside?: ExternalText | undefined;
   /** Whether the file or text can be viewed only once. */
   readonly isViewOnce?: boolean | undefined;
 }
 
 /** Text written by outsiders, with its source. */
-export interface Beside {
+export interface ExternalText {
   readonly from: string;
   readonly text: string;
 }
 
 /** How one field of a WhatsApp message is handled. */
-export type Kind<Value> =
+export type FieldKind<Value> =
   /** The text and files are passed to the model. */
-  | { readonly is: 'read'; readonly read: (value: Value) => Reading }
+  | { readonly is: 'read'; readonly read: (value: Value) => KindContent }
   /** The content is named to the model, with the text that can be read. */
-  | { readonly is: 'named'; readonly read: (value: Value) => Reading }
+  | { readonly is: 'named'; readonly read: (value: Value) => KindContent }
   /** A wrapper around the message; `holds` names it if nothing inside can be read. */
   | ({ readonly is: 'wrapper'; readonly holds: string } & WrapperMarks)
   /** A field that changes or reacts to another message, or changes a setting of the chat. */
@@ -67,7 +67,7 @@ export interface WrapperMarks {
 }
 
 /** A kind that is only named. */
-export function namedOnly(what: string): { is: 'named'; read: () => Reading } {
+export function createNamedKind(what: string): { is: 'named'; read: () => KindContent } {
   return { is: 'named', read: () => ({ unread: what }) };
 }
 
@@ -75,7 +75,7 @@ export function namedOnly(what: string): { is: 'named'; read: () => Reading } {
 const MAX_LINE = 500;
 
 /** A text truncated to one line; empty if there is no text. */
-export function shortLine(text: string | null | undefined): string {
+export function shortenToLine(text: string | null | undefined): string {
   const line = (text ?? '').replace(/\s+/g, ' ').trim();
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).toWellFormed()}…` : line;
 }
@@ -86,14 +86,14 @@ export function joinLines(...parts: readonly (string | null | undefined | false)
 }
 
 /** `Label: text`; empty without a text. */
-export function labelledLine(label: string, text: string | null | undefined): string {
-  const line = shortLine(text);
+export function formatLabelledLine(label: string, text: string | null | undefined): string {
+  const line = shortenToLine(text);
   return line === '' ? '' : `${label}: ${line}`;
 }
 
 /** `[Poll: When?]`, or `[Poll]` without a title. */
-export function heading(label: string, title: string | null | undefined): string {
-  const line = shortLine(title);
+export function formatHeading(label: string, title: string | null | undefined): string {
+  const line = shortenToLine(title);
   return line === '' ? `[${label}]` : `[${label}: ${line}]`;
 }
 
@@ -113,24 +113,26 @@ const MAX_TIME_MS = 8.64e15;
 /**
  * A time such as `2026-09-21 14:13 UTC`, from seconds since 1970; undefined for an invalid time.
  */
-export function utcMinute(seconds: Parameters<typeof toNumber>[0]): string | undefined {
+export function formatUtcMinute(seconds: Parameters<typeof toNumber>[0]): string | undefined {
   const number = toSafeInteger(seconds);
   if (number === undefined || number <= 0 || number * 1_000 > MAX_TIME_MS) return undefined;
   return `${new Date(number * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** A time in the same format, from milliseconds; undefined for an invalid time. */
-export function momentOfMs(ms: Parameters<typeof toNumber>[0]): string | undefined {
+export function formatUtcMinuteFromMs(ms: Parameters<typeof toNumber>[0]): string | undefined {
   const number = toSafeInteger(ms);
-  return number === undefined ? undefined : utcMinute(Math.floor(number / 1_000));
+  return number === undefined ? undefined : formatUtcMinute(Math.floor(number / 1_000));
 }
 
 /** An amount such as `12.50 EUR`, from thousandths; undefined if there is no amount. */
-export function moneyOf(
+export function formatMoney(
   thousandths: Parameters<typeof toNumber>[0],
   currency: string | null | undefined,
 ): string | undefined {
   const amount = toSafeInteger(thousandths);
   if (amount === undefined || amount === 0) return undefined;
-  return [(amount / 1_000).toFixed(2), shortLine(currency)].filter((part) => part !== '').join(' ');
+  return [(amount / 1_000).toFixed(2), shortenToLine(currency)]
+    .filter((part) => part !== '')
+    .join(' ');
 }

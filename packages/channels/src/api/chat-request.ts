@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseCommand, splitCommand } from '../commands/typed-command.ts';
 import { type ApiError, createBadRequestError } from './wire.ts';
 
-const Part = z.discriminatedUnion('type', [
+const RequestContentPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) }),
   z.object({
@@ -15,15 +15,15 @@ const Part = z.discriminatedUnion('type', [
     file: z.object({ filename: z.string().optional(), file_data: z.string() }),
   }),
 ]);
-type Part = z.infer<typeof Part>;
+type RequestContentPart = z.infer<typeof RequestContentPart>;
 
-const Content = z.union([z.string(), z.array(Part)]).nullish();
+const Content = z.union([z.string(), z.array(RequestContentPart)]).nullish();
 
-const Message = z.object({
+const RequestMessage = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
   content: Content,
 });
-type Message = z.infer<typeof Message>;
+type RequestMessage = z.infer<typeof RequestMessage>;
 
 const Format = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text') }),
@@ -40,7 +40,7 @@ const Format = z.discriminatedUnion('type', [
  */
 const Body = z.object({
   model: z.string().optional(),
-  messages: z.array(Message).min(1).max(2_000),
+  messages: z.array(RequestMessage).min(1).max(2_000),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   user: z.string().nullish(),
@@ -108,7 +108,7 @@ export function readChatRequest(
 
 /** If the text follows a command such as `/new`, the history is left out. */
 function listClientContext(
-  messages: readonly Message[],
+  messages: readonly RequestMessage[],
   text: string,
   before: readonly HistoryMessage[],
 ): ChatRequest['client'] {
@@ -124,7 +124,7 @@ function listClientContext(
 }
 
 function findRefusal(body: z.infer<typeof Body>): ApiError | null {
-  const isOfTool = ({ role }: Message) => role === 'tool' || role === 'function';
+  const isOfTool = ({ role }: RequestMessage) => role === 'tool' || role === 'function';
   const offered = [...(body.tools ?? []), ...(body.functions ?? [])];
   if (offered.length > 0 || body.messages.some(isOfTool)) {
     const why = 'Tools of a client are not called, because the agent has its own. Send no tools.';
@@ -150,20 +150,20 @@ function toResponseFormat({
 
 type HistoryMessage = NonNullable<ChatRequest['client']['history']>[number];
 
-function toHistoryMessage(message: Message): HistoryMessage {
+function toHistoryMessage(message: RequestMessage): HistoryMessage {
   const role = message.role === 'assistant' ? 'assistant' : 'user';
   return { role, text: formatRequestMessage(message) };
 }
 
 /** Files of earlier messages are mentioned only by name; those of new messages are attached. */
-function formatRequestMessage({ content }: Message): string {
+function formatRequestMessage({ content }: RequestMessage): string {
   if (!Array.isArray(content)) return content ?? '';
   return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
 }
 
 const AUDIO: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' };
 
-function readRequestFile(part: Part, nth: number): File | ApiError | null {
+function readRequestFile(part: RequestContentPart, nth: number): File | ApiError | null {
   switch (part.type) {
     case 'text':
       return null;

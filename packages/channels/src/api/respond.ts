@@ -21,7 +21,7 @@ interface RespondDeps {
 }
 
 /** A stored message whose answer a client waits for. */
-export interface AnswerOrder {
+export interface AnswerRequest {
   readonly about: Completion;
   readonly place: AnswerRef;
   /** In ms since 1970. */
@@ -36,7 +36,7 @@ export interface AnswerOrder {
  */
 export function createResponder(
   deps: RespondDeps,
-): (order: AnswerOrder, left: AbortSignal, release: () => void) => Promise<Response> {
+): (order: AnswerRequest, left: AbortSignal, release: () => void) => Promise<Response> {
   return async (order, left, release) => {
     if (order.stream !== false) return streamAnswerEvents(deps, order, left, release);
     try {
@@ -87,7 +87,7 @@ const DECIDING: ReadonlySet<string> = new Set(['approve', 'deny', 'answer']);
 
 async function submitAndAwaitAnswer(
   deps: RespondDeps,
-  { place, command, at }: AnswerOrder,
+  { place, command, at }: AnswerRequest,
   left: AbortSignal,
   onText?: (text: string) => void,
 ): Promise<CompletedAnswer | ApiError> {
@@ -134,7 +134,7 @@ const KEEP_ALIVE_MS = 15_000;
 
 function streamAnswerEvents(
   deps: RespondDeps,
-  order: AnswerOrder,
+  order: AnswerRequest,
   left: AbortSignal,
   release: () => void,
 ): Response {
@@ -193,7 +193,7 @@ function formatSseEvent(data: object): string {
 /** Writes the growing answer and then the rest; all chunks together equal the delivered text. */
 async function writeAnswer(
   deps: RespondDeps,
-  order: AnswerOrder,
+  order: AnswerRequest,
   signal: AbortSignal,
   write: (text: string) => void,
 ): Promise<void> {

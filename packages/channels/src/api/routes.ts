@@ -11,7 +11,7 @@ import type { ApiAccount } from './api-account.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
 import { toIdPart } from './id-part.ts';
 import { createRequestSlots, type SlotRefusal } from './request-slots.ts';
-import { type AnswerOrder, CLOSING, createResponder } from './respond.ts';
+import { type AnswerRequest, CLOSING, createResponder } from './respond.ts';
 import { type ApiError, createBadRequestError, toErrorResponse, toModelBody } from './wire.ts';
 
 interface ApiDeps {
@@ -21,7 +21,7 @@ interface ApiDeps {
   readonly closing: AbortSignal;
 }
 
-interface Client {
+interface ApiClient {
   readonly name: string;
   /** The default agent when undefined. */
   readonly agent: string | undefined;
@@ -33,7 +33,7 @@ interface Client {
 
 interface ApiEnv {
   readonly Bindings: { readonly door?: SecretDoor | undefined };
-  readonly Variables: { client: Client };
+  readonly Variables: { client: ApiClient };
 }
 
 /** The routes below `/v1` that OpenAI's client libraries use. */
@@ -49,7 +49,7 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
     const given = parseBearer(c.req.header('authorization'));
     if (given === undefined) return toErrorResponse(NO_CLIENT);
     const client = findClient(context.settings, given);
-    if (client === null) return refuseWrong(c.env.door);
+    if (client === null) return refuseWrongToken(c.env.door);
     c.set('client', client);
     return next();
   });
@@ -103,7 +103,7 @@ function createWrongAddressError({ status, message, allow }: WrongAddress): ApiE
  * A caller with a wrong token waits for the wrong attempts before it; a caller with a correct one
  * never waits.
  */
-function refuseWrong(door: SecretDoor | undefined): Response {
+function refuseWrongToken(door: SecretDoor | undefined): Response {
   const retryAfterSeconds = door?.refuseWrong() ?? 0;
   if (retryAfterSeconds === 0) return toErrorResponse(NO_CLIENT);
   const message = `Too many wrong tokens. Try again in ${formatCounted(retryAfterSeconds, 'second')}.`;
@@ -142,7 +142,7 @@ function parseBearer(header: string | undefined): string | undefined {
 }
 
 /** Compares all tokens, each in constant time. */
-function findClient({ agent: main, clients }: ApiAccount, token: string): Client | null {
+function findClient({ agent: main, clients }: ApiAccount, token: string): ApiClient | null {
   const given = digest(token);
   const found = Object.entries(clients).filter(([, own]) =>
     timingSafeEqual(digest(own.token), given),
@@ -168,8 +168,8 @@ const LARGEST_TEXT = 4_000_000;
 async function acceptChatRequest(
   deps: ApiDeps,
   c: Context,
-  client: Client,
-): Promise<AnswerOrder | ApiError> {
+  client: ApiClient,
+): Promise<AnswerRequest | ApiError> {
   const { context } = deps;
   const { model } = client;
   const fileBytes = context.chats?.media.messageBytes ?? 0;
@@ -218,7 +218,7 @@ interface RequestChat {
  * separate conversations.
  */
 function resolveRequestChat(
-  client: Client,
+  client: ApiClient,
   { user }: ChatRequest,
   c: Context,
 ): RequestChat | ApiError {
@@ -248,7 +248,7 @@ function resolveRequestChat(
 }
 
 function toInboundMessage(
-  client: Client,
+  client: ApiClient,
   { text, files, user, client: sentAlong, responseFormat }: ChatRequest,
   {
     chatId,

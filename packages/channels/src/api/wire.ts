@@ -52,9 +52,15 @@ export function toCompletionBody(about: Completion, text: string, usage: AnswerU
   return { ...about, object: 'chat.completion', choices: [choice], usage: toUsageBody(usage) };
 }
 
-type Delta = { readonly role: 'assistant'; readonly content: '' } | { readonly content?: string };
+type CompletionDelta =
+  | { readonly role: 'assistant'; readonly content: '' }
+  | { readonly content?: string };
 
-export function toChunkBody(about: Completion, delta: Delta, finish: 'stop' | null): object {
+export function toChunkBody(
+  about: Completion,
+  delta: CompletionDelta,
+  finish: 'stop' | null,
+): object {
   const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
   return { ...about, object: 'chat.completion.chunk', choices: [choice] };
 }

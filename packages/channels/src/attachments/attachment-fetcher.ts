@@ -66,7 +66,7 @@ export function startAttachmentFetcher(
   const begin = (one: DueAttachment): void => {
     const others = [...running.values()].filter(({ person }) => person === one.person);
     const order = { ...one, channel, account, inFlight: sumFetchSizes(others, deps.limits) };
-    const ended = fetchOne(deps, order, closing.signal, options.timeoutMs ?? TIMEOUT_MS)
+    const ended = fetchAttachment(deps, order, closing.signal, options.timeoutMs ?? TIMEOUT_MS)
       .catch((error: unknown) => {
         deps.log.warn({ reason: reasonOf(error) }, 'attachment not stored; it will be retried');
         return false;
@@ -102,7 +102,7 @@ export function startAttachmentFetcher(
 }
 
 /** An attachment to fetch, and the totals of the fetches in progress for its sender. */
-interface FetchOrder extends DueAttachment, SenderKey {
+interface FetchRequest extends DueAttachment, SenderKey {
   readonly inFlight: StoredTotals;
 }
 
@@ -121,9 +121,9 @@ function sumFetchSizes(
 }
 
 /** Returns true once the outcome of the fetch is recorded. */
-async function fetchOne(
+async function fetchAttachment(
   deps: AttachmentFetcherDeps,
-  due: FetchOrder,
+  due: FetchRequest,
   closing: AbortSignal,
   timeoutMs: number,
 ): Promise<boolean> {
@@ -193,7 +193,7 @@ async function getSenderQuota(
     person,
     fromOwner,
     inFlight,
-  }: Omit<FetchOrder, keyof DueAttachment> & Pick<FetchOrder, 'person' | 'fromOwner'>,
+  }: Omit<FetchRequest, keyof DueAttachment> & Pick<FetchRequest, 'person' | 'fromOwner'>,
   needed: number = limits.fileBytes,
 ): Promise<number> {
   if (fromOwner) return Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@ import { CAPABILITIES } from '@parley/core/testing';
 import type { CommandTransaction, InboxRepository } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMessage, IngressScene } from '../testing/ingress-scene.ts';
-import { type CommandServices, chatCommand } from './command.ts';
+import { type CommandServices, defineChatCommand } from './command.ts';
 import { CHAT_COMMANDS, listMenu, RESERVED_COMMANDS } from './list.ts';
 
 let scene: IngressScene;
@@ -14,7 +14,7 @@ afterEach(() => scene.store.close());
 
 describe('a command defined by one file and an entry in the list', () => {
   const happened: string[] = [];
-  const dice = chatCommand({
+  const dice = defineChatCommand({
     name: 'dice',
     aliases: ['roll'],
     summary: 'roll a die and go into a mode by it',

@@ -2,10 +2,10 @@ import { toLiteralMarkdown } from '@parley/core';
 import type { AnswerVerdict } from '@parley/store';
 import { APPROVAL_CODE_LENGTH, parseTypedCode } from '../ingress/one-time-code.ts';
 import { toPersonId } from '../ingress/sender.ts';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
 /** Answers a question of `ask_user`: a code, followed by a number, `skip` or other text. */
-export const answer = chatCommand({
+export const answer = defineChatCommand({
   name: 'answer',
   summary: 'answer what I asked you',
   takes: 'CODE answer',

@@ -1,8 +1,8 @@
 import type { ApprovalVerdict } from '@parley/store';
 import { decideApproval, describeApprovalVerdict } from './approval-text.ts';
-import { type CommandContext, chatCommand } from './command.ts';
+import { type CommandContext, defineChatCommand } from './command.ts';
 
-export const approve = chatCommand({
+export const approve = defineChatCommand({
   name: 'approve',
   summary: 'allow what I asked for',
   takes: 'CODE',

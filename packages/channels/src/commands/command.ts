@@ -96,7 +96,7 @@ export interface CommandContext
   /** `owner` when only the owner reads the answer. */
   readonly audience: 'owner' | 'others';
   readonly rules: DecisionRules;
-  readonly situation: GatewaySituation;
+  readonly situation: GatewayFacts;
   /** All commands, for `/help`. */
   readonly commands: readonly ChatCommand[];
 }
@@ -114,7 +114,7 @@ export interface CommandAsker {
 }
 
 /** Facts about the running gateway that commands can show. */
-export interface GatewaySituation {
+export interface GatewayFacts {
   readonly agentName: string;
   /**
    * The answering model and the reason for choosing it, as part of a sentence: `offline – no model
@@ -191,6 +191,8 @@ export interface CommandAnswer {
 }
 
 /** Type-checks a command, inferring the input of `run` from the result of `prepare`. */
-export function chatCommand<Prepared>(command: ReadyCommand<Prepared>): ReadyCommand<Prepared> {
+export function defineChatCommand<Prepared>(
+  command: ReadyCommand<Prepared>,
+): ReadyCommand<Prepared> {
   return command;
 }

@@ -1,7 +1,7 @@
 import { decideApproval, describeApprovalVerdict } from './approval-text.ts';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
-export const deny = chatCommand({
+export const deny = defineChatCommand({
   name: 'deny',
   summary: 'refuse what I asked for',
   takes: 'CODE',

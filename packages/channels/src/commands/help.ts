@@ -1,9 +1,9 @@
 import { toLiteralLine, toLiteralMarkdown } from '@parley/core';
 import type { CommandInfo } from '../menu.ts';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 import { listUsableCommands } from './permission.ts';
 
-export const help = chatCommand({
+export const help = defineChatCommand({
   name: 'help',
   // Telegram opens every chat with a bot by sending /start.
   aliases: ['start'],

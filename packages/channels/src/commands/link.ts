@@ -4,10 +4,10 @@ import { listAgentOwners } from '../ingress/agent-route.ts';
 import { parseTypedCode } from '../ingress/one-time-code.ts';
 import { createNoticeParts } from '../ingress/route.ts';
 import { formatQuotedName, toPersonId } from '../ingress/sender.ts';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
 /** Creates or redeems a code that links two accounts of one person, or unlinks an account (F13). */
-export const link = chatCommand({
+export const link = defineChatCommand({
   name: 'link',
   summary: 'link your accounts',
   takes: '[code]',

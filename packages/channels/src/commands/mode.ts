@@ -1,5 +1,5 @@
 import type { ConversationMode, ModeChange } from '@parley/store';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
 const MODES: Readonly<Record<ConversationMode, string>> = {
   agent: 'I use all my tools; calls that need an approval wait for it.',
@@ -7,7 +7,7 @@ const MODES: Readonly<Record<ConversationMode, string>> = {
   plan: 'I look, write a plan, and ask before I run it.',
 };
 
-export const mode = chatCommand({
+export const mode = defineChatCommand({
   name: 'mode',
   summary: 'how freely I act: agent, ask or plan',
   takes: '[mode]',

@@ -1,7 +1,7 @@
 import { formatInlineCode } from '@parley/core';
-import { type CommandContext, chatCommand } from './command.ts';
+import { type CommandContext, defineChatCommand } from './command.ts';
 
-export const model = chatCommand({
+export const model = defineChatCommand({
   name: 'model',
   summary: 'choose the model of this conversation',
   takes: '[name]',

@@ -5,10 +5,10 @@ import { canAllowStranger } from '../ingress/agent-route.ts';
 import { typedPairingCode } from '../ingress/one-time-code.ts';
 import { createNoticeParts } from '../ingress/route.ts';
 import { formatQuotedName } from '../ingress/sender.ts';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
 /** Admits the stranger with this code, or lists the people who wait for access (F05). */
-export const pair = chatCommand({
+export const pair = defineChatCommand({
   name: 'pair',
   summary: 'allow a person',
   takes: '[code]',

@@ -5,7 +5,7 @@ import { askPlatform } from '../ingress/sender.ts';
 import type { ChatCommand, CommandAsker, TypedCommand } from './command.ts';
 
 /** The reason why a command is refused. */
-type Refusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
+type CommandRefusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
 
 /**
  * Decides by the sender and the chat; null when the command is allowed. Rights are checked before
@@ -14,7 +14,7 @@ type Refusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
 export function findRefusal(
   command: ChatCommand,
   { isOwner, isDirect, isApprover, mayChangeChat }: CommandAsker,
-): Refusal | null {
+): CommandRefusal | null {
   if (command.who === 'owner' && !isOwner) return 'owner-only';
   if (command.who === 'approver' && !isApprover) return 'approver-only';
   if (command.where === 'direct' && !isDirect) return 'direct-only';
@@ -23,7 +23,11 @@ export function findRefusal(
 }
 
 /** Explains politely, without calling the model, why a command was not run. */
-export function describeRefusal({ name }: ChatCommand, why: Refusal, rule: GroupCommands): string {
+export function describeRefusal(
+  { name }: ChatCommand,
+  why: CommandRefusal,
+  rule: GroupCommands,
+): string {
   switch (why) {
     case 'owner-only':
       return `/${name} is for my owner only.`;

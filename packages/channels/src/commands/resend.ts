@@ -1,4 +1,4 @@
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
 /** The key of an answer's part, taken from the button below its notice. */
 const PART_KEY = /^[\w-]{20,}$/;
@@ -11,7 +11,7 @@ const TEXTS = {
   none: 'There is nothing to send again: all my messages arrived.',
 } as const;
 
-export const resend = chatCommand({
+export const resend = defineChatCommand({
   name: 'resend',
   summary: 'send again what may not have arrived',
   rest: 'argument',

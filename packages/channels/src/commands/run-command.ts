@@ -16,7 +16,7 @@ import type {
 } from './command.ts';
 import { CHAT_COMMANDS } from './list.ts';
 import { describeRefusal, findAsker, findRefusal } from './permission.ts';
-import { describeLeftOver, splitCommand, toFollowingMessage } from './typed-command.ts';
+import { describeUnusedInput, splitCommand, toFollowingMessage } from './typed-command.ts';
 
 /**
  * Runs a command without acquiring the lane or calling the model, so that it overtakes waiting
@@ -97,14 +97,14 @@ async function completeCommand(
   const done =
     work.onward === null
       ? await storeAndRunCommand(deps, admitted, work, 0)
-      : await transactWithRoom(deps, identified, work, backlog);
+      : await transactWithinBacklog(deps, identified, work, backlog);
   deps.checkpoint('inbox-committed');
   await followUpCommand(deps, admitted, done);
   return toOutcome(work.typed.command.name, done);
 }
 
 /** A message after the command counts towards the limits like any waiting message. */
-async function transactWithRoom(
+async function transactWithinBacklog(
   deps: IngressDeps,
   { admitted, rights, rules }: IdentifiedMessage,
   work: CommandWork,
@@ -142,8 +142,8 @@ async function storeAndRunCommand(
         isVoid || onward === null ? 'not-run' : await transaction.continueWith(onward, room);
       const text = [
         done.answer,
-        describeLeftOver(command, words, message),
-        after === null || taken === 'waits' ? null : explainNotTaken(command.name, taken),
+        describeUnusedInput(command, words, message),
+        after === null || taken === 'waits' ? null : explainUnansweredMessage(command.name, taken),
       ].filter((part) => part !== null);
       transaction.answer(...renderNoticeParts(text.join('\n\n'), route), ...(done.notify ?? []));
       return { ...done, isWaiting: taken === 'waits' };
@@ -157,7 +157,7 @@ async function storeAndRunCommand(
 const VOID_PRESS =
   'That button does nothing, because its message is not as I sent it. If I asked for an approval, `/approve` shows what is waiting, in full.';
 
-function explainNotTaken(name: string, taken: 'full' | 'not-run'): string {
+function explainUnansweredMessage(name: string, taken: 'full' | 'not-run'): string {
   const why =
     taken === 'full' ? 'too many messages are waiting already' : 'the command was not run';
   return `I did not take the message after /${name}: ${why}. Please send it again without the command.`;

@@ -1,11 +1,11 @@
 import type { PlanRun } from '@parley/store';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
 /** The text of the message that runs a plan; the model reads it as a message of the person. */
 const PLAN_TEXT = 'Yes, run the plan.';
 
 /** Runs the pending plan. The plan's button contains the id of the turn that wrote the plan. */
-export const run = chatCommand({
+export const run = defineChatCommand({
   name: 'run',
   summary: 'run the plan I have made, once',
   rest: 'argument',

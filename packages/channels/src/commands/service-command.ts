@@ -2,7 +2,7 @@ import { toPersonId } from '../ingress/sender.ts';
 import {
   type CommandContext,
   type CommandServices,
-  chatCommand,
+  defineChatCommand,
   type ReadyCommand,
 } from './command.ts';
 
@@ -16,7 +16,7 @@ export function createServiceCommand(
   command: Omit<ReadyCommand, 'name' | 'prepare' | 'run'> & { readonly name: ServiceName },
   unavailable: string,
 ): ReadyCommand<string> {
-  return chatCommand({
+  return defineChatCommand({
     ...command,
     prepare: async (context, { services }) =>
       (await services[command.name]?.(toServiceAsker(context), context.argument)) ?? unavailable,

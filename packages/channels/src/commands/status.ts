@@ -1,7 +1,7 @@
 import { formatTodoList, toLiteralLine } from '@parley/core';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
-export const status = chatCommand({
+export const status = defineChatCommand({
   name: 'status',
   summary: 'which model answers and how I am doing',
   rest: 'none',

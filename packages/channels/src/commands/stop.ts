@@ -1,7 +1,7 @@
 import type { Stopped } from '@parley/store';
-import { type CommandAsker, chatCommand } from './command.ts';
+import { type CommandAsker, defineChatCommand } from './command.ts';
 
-export const stop = chatCommand({
+export const stop = defineChatCommand({
   name: 'stop',
   summary: 'stop what I am doing and clear the queue',
   rest: 'none',

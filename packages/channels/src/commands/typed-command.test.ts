@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseTypedCode } from '../ingress/one-time-code.ts';
 import { createMessage, IngressScene } from '../testing/ingress-scene.ts';
 import { RESERVED_COMMANDS } from './list.ts';
-import { describeLeftOver, parseCommand, splitCommand } from './typed-command.ts';
+import { describeUnusedInput, parseCommand, splitCommand } from './typed-command.ts';
 
 const LANE = 'telegram:default:42';
 
@@ -25,7 +25,7 @@ describe('the text after a command', () => {
           expect(parts.replaceAll(/[\s.,!?]/g, '')).toContain(plain);
         }
         if (unused !== '')
-          expect(describeLeftOver(typed.command, { unused }, {})).toContain('did not read');
+          expect(describeUnusedInput(typed.command, { unused }, {})).toContain('did not read');
       }),
       toRunOptions(300),
     );

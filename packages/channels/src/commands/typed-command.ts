@@ -114,7 +114,7 @@ function carriesFiles(rest: CommandRest): boolean {
 /**
  * The notice about text and files that a command ignored, in Markdown; null when there are none.
  */
-export function describeLeftOver(
+export function describeUnusedInput(
   { name, rest }: Pick<ChatCommand, 'name' | 'rest'>,
   { unused }: Pick<CommandWords, 'unused'>,
   { attachments }: Pick<InboundMessage, 'attachments'>,

@@ -1,7 +1,7 @@
 import { toPersonId } from '../ingress/sender.ts';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
-export const whoami = chatCommand({
+export const whoami = defineChatCommand({
   name: 'whoami',
   summary: 'how I know you',
   rest: 'none',

@@ -1,13 +1,13 @@
 import { formatDuration, formatInlineCode, toLiteralLine } from '@parley/core';
 import type { MessageStory, PendingApproval, TurnStory, WhyRepository } from '@parley/store';
-import { type CommandContext, chatCommand } from './command.ts';
+import { type CommandContext, defineChatCommand } from './command.ts';
 
 /** The number of messages to explain; more would not fit on a phone screen. */
 const MAX_STORIES = 8;
 
 const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of one message.';
 
-export const why = chatCommand({
+export const why = defineChatCommand({
   name: 'why',
   summary: 'what happened to the last messages',
   takes: '[last]',
@@ -42,13 +42,13 @@ async function describeTimeline(
  * Who reads the explanation. In a group, every member reads the answer, so servers are not named
  * there.
  */
-type Audience = CommandContext['audience'];
+type ExplanationAudience = CommandContext['audience'];
 
 /** Explains what happened to the latest messages of a chat (D08), in Markdown. `now` is in ms. */
 export function describeStories(
   stories: readonly MessageStory[],
   now: number,
-  audience: Audience,
+  audience: ExplanationAudience,
 ): string {
   if (stories.length === 0) return 'I have no message on record here.';
   const lines = stories.map((story) => {
@@ -58,7 +58,7 @@ export function describeStories(
   return ['The last messages here, oldest first:\n', ...lines].join('\n');
 }
 
-function describeStory(story: MessageStory, now: number, audience: Audience): string {
+function describeStory(story: MessageStory, now: number, audience: ExplanationAudience): string {
   const why = story.reason === null ? '' : ` (${toLiteralLine(story.reason)})`;
   const { turn } = story;
   const taken = `taken${why}${describeInterruptions(story)}`;
@@ -93,7 +93,10 @@ function describeInterruptions({ interruptions = 0 }: MessageStory): string {
 }
 
 /** A group is not shown the name of the task. */
-function describeAlert({ messageId, reason, turn }: MessageStory, audience: Audience): string {
+function describeAlert(
+  { messageId, reason, turn }: MessageStory,
+  audience: ExplanationAudience,
+): string {
   const task = audience === 'others' || reason === null ? '' : ` ${formatInlineCode(reason)}`;
   const delivery = turn === null ? '' : `; ${describeParts(turn.parts)}`;
   if (messageId.startsWith('hook_')) return `an alert ⚙️ of an event of my hook${task}${delivery}.`;
@@ -102,7 +105,7 @@ function describeAlert({ messageId, reason, turn }: MessageStory, audience: Audi
   return `an alert ⚙️ of my standing task${task}, from a run ${how}${delivery}.`;
 }
 
-function describeTurn(turn: TurnStory, now: number, audience: Audience): string {
+function describeTurn(turn: TurnStory, now: number, audience: ExplanationAudience): string {
   const took = formatDuration((turn.finishedAt ?? now) - turn.startedAt);
   const again = turn.attempts > 1 ? `, started ${turn.attempts} times` : '';
   // The reason for a failure may name a server; the group was notified when the turn failed.
@@ -129,7 +132,7 @@ function describeTurn(turn: TurnStory, now: number, audience: Audience): string 
 function describePendingApproval(
   { tool, code, approvers, expiresAt }: PendingApproval,
   now: number,
-  audience: Audience,
+  audience: ExplanationAudience,
 ): string {
   const names = approvers.map((person) => `\`${person}\``).join(', ');
   const others = audience === 'owner' ? names : 'an approver my owner has named';

@@ -74,7 +74,7 @@ function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): SendFa
 /**
  * A notice about a part, sent to the part's chat, in Markdown. `⚙️` marks system messages (G08).
  */
-export interface Notice {
+export interface PartNotice {
   readonly markdown: string;
   readonly buttons?: Button[];
 }
@@ -83,7 +83,7 @@ export interface Notice {
  * Sent when it is unknown whether a part has arrived (D04). `key` is the part's idempotency key. On
  * platforms without buttons, the notice names a command.
  */
-export function createUncertainNotice(key: string, hasButtons: boolean): Notice {
+export function createUncertainNotice(key: string, hasButtons: boolean): PartNotice {
   const what =
     '⚙️ I was interrupted while sending a message, and cannot tell whether it arrived. If it is missing,';
   if (!hasButtons) return { markdown: `${what} \`/resend\` sends it again.` };
@@ -101,7 +101,7 @@ function canBeReported(failure: ChannelFailure): boolean {
 }
 
 /** Sent when the platform permanently refused a part. */
-function createRefusedNotice(reason: string): Notice {
+function createRefusedNotice(reason: string): PartNotice {
   return { markdown: `⚙️ A part of my answer could not be delivered: ${toLiteralMarkdown(reason)}` };
 }
 
@@ -194,16 +194,20 @@ async function reportClosedChat(
   }
 }
 
-interface PartEnding {
+interface PartFailureRecord {
   readonly state: 'failed' | 'unknown';
   readonly reason: string;
   /** Null when the chat cannot receive notices. */
-  readonly notice: Notice | null;
+  readonly notice: PartNotice | null;
   /** The scope of the failure; `part` when absent. */
   readonly scope?: 'part' | 'answer';
 }
 
-async function failPart(deps: FailureDeps, part: OutboundPart, ending: PartEnding): Promise<void> {
+async function failPart(
+  deps: FailureDeps,
+  part: OutboundPart,
+  ending: PartFailureRecord,
+): Promise<void> {
   const { route } = part;
   const { state, reason, notice, scope } = ending;
   // A notice that fails must not trigger another notice.
@@ -215,7 +219,7 @@ async function failPart(deps: FailureDeps, part: OutboundPart, ending: PartEndin
 }
 
 /** A notice is a single message, so it is not numbered. */
-function toNoticePart({ markdown, buttons }: Notice, route: ReplyRoute): NewPart | null {
+function toNoticePart({ markdown, buttons }: PartNotice, route: ReplyRoute): NewPart | null {
   const { numbered: _, ...target } = route.target;
   const [body] = render(markdown, target);
   return body === undefined ? null : { route, body, ...(buttons && { buttons }) };
@@ -290,7 +294,7 @@ export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
 }
 
 /** Gives up a part in `sending` when it is unknown whether an earlier attempt arrived. */
-export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promise<void> {
+export async function failUncertainPart(deps: FailureDeps, { part }: DuePart): Promise<void> {
   const reason =
     'an earlier attempt may have arrived, and the platform would not recognize a repetition';
   await failPart(deps, part, { state: 'unknown', reason, notice: createPartNotice(deps, part) });
@@ -330,6 +334,9 @@ export function canRepeatSend(
   return isHarmless || (whenUncertain === 'resend' && part.noticeOf === undefined);
 }
 
-function createPartNotice({ capabilities }: FailureDeps, { idempotencyKey }: OutboundPart): Notice {
+function createPartNotice(
+  { capabilities }: FailureDeps,
+  { idempotencyKey }: OutboundPart,
+): PartNotice {
   return createUncertainNotice(idempotencyKey, capabilities.buttons);
 }

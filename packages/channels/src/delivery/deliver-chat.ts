@@ -10,8 +10,8 @@ import {
 import { type ChatKey, type DuePart, untilDue } from '@parley/store';
 import {
   canRepeatSend,
-  endUncertain,
   type FailureDeps,
+  failUncertainPart,
   handleSendError,
   isKeyForgotten,
   recoverPart,
@@ -68,7 +68,7 @@ export async function deliverChat(
   while (!mustStopDelivery(deps, signal)) {
     const parts = known ?? (await deps.outbox.unfinished(chat, AT_ONCE));
     known = undefined;
-    const result = await deliverInOrder(deps, parts, signal);
+    const result = await deliverPartsInOrder(deps, parts, signal);
     if (typeof result === 'number') return result;
     if (result === 'all-sent' && parts.length < AT_ONCE) return null;
   }
@@ -108,7 +108,7 @@ function mustStopDelivery({ isEnding }: DeliveryDeps, signal: AbortSignal): bool
 }
 
 /** `look-again`: the rows may have changed. */
-async function deliverInOrder(
+async function deliverPartsInOrder(
   deps: DeliveryDeps,
   parts: readonly DuePart[],
   signal: AbortSignal,
@@ -131,16 +131,16 @@ async function deliverInOrder(
       const wait = computePartDelay(deps, due);
       if (wait > 0) return wait;
       sendingAt = deps.clock();
-      noteMarked(deps, part, sendingAt);
+      noteMarkedPart(deps, part, sendingAt);
       if (!(await deps.outbox.markSending(part.id, sendingAt)))
         return forgetUnmarkedPart(deps, part);
     }
     if (isKeyForgotten(deps, due)) {
-      await endUncertain(deps, due);
+      await failUncertainPart(deps, due);
       return forgetUnmarkedPart(deps, part);
     }
     const following = parts[index + 1];
-    const sent = await sendTraced(deps, { due: { ...due, sendingAt }, following }, signal);
+    const sent = await sendWithTrace(deps, { due: { ...due, sendingAt }, following }, signal);
     deps.notes?.remove(part.id);
     if (sent.kind !== 'sent') return 'look-again';
     sendingAt = sent.followingAt;
@@ -154,7 +154,7 @@ function forgetUnmarkedPart({ notes }: DeliveryDeps, part: OutboundPart): 'look-
   return 'look-again';
 }
 
-function noteMarked(deps: DeliveryDeps, part: OutboundPart, at: number): void {
+function noteMarkedPart(deps: DeliveryDeps, part: OutboundPart, at: number): void {
   if (!canRepeatSend(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
 }
 
@@ -175,7 +175,7 @@ type SendResult =
   | { readonly kind: 'not-sent' };
 
 /** Sends a part within a span of its trace. */
-function sendTraced(
+function sendWithTrace(
   deps: DeliveryDeps,
   marked: MarkedPart,
   signal: AbortSignal,
@@ -259,7 +259,7 @@ async function recordSent(
     !mustStopDelivery(deps, signal) && following && isReady(deps, following)
       ? following.part
       : undefined;
-  if (next !== undefined) noteMarked(deps, next, at);
+  if (next !== undefined) noteMarkedPart(deps, next, at);
   const isMarked = await deps.outbox.markSent(part.id, platformMessageId, at, next?.id);
   if (next !== undefined && !isMarked) deps.notes?.remove(next.id);
   deps.checkpoint('part-recorded');

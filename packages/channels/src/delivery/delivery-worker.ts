@@ -101,14 +101,14 @@ export function startDeliveryWorker(
   };
 }
 
-type Scrub = (text: string) => string;
+type ScrubText = (text: string) => string;
 
 /**
  * Removes secrets from a part before it reaches a chat (G18), whether its author is the model, a
  * command, a notice, or the arguments of a call that waits for approval. Secrets in files are
  * removed where the bytes are read.
  */
-export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
+export function scrubPart(part: OutboundPart, scrub: ScrubText): OutboundPart {
   const { buttons, file } = part;
   const body = scrubBody(part, scrub);
   if (body === part.body && buttons === undefined && file === undefined) return part;
@@ -124,7 +124,7 @@ export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
   };
 }
 
-function scrubBody({ body, route }: OutboundPart, scrub: Scrub): RenderedPart {
+function scrubBody({ body, route }: OutboundPart, scrub: ScrubText): RenderedPart {
   const plain = scrub(body.plain);
   // Markup may split a secret; such a text is rendered again, without markup.
   if (plain !== body.plain) return printPlainText(plain, route.target) ?? { text: plain, plain };

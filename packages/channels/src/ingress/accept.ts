@@ -1,7 +1,7 @@
 import { resolveBusyMode, silentTracer } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
-import { keepAsContext, listEarlierMessages, takeContextAlong } from './group-context.ts';
+import { keepAsContext, listEarlierMessages, moveContextToThread } from './group-context.ts';
 import type { IdentifiedMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { BacklogLimit } from './limits.ts';
@@ -21,11 +21,11 @@ export async function acceptInGroup(
   for (const picture of memory.albums.release(admitted.message)) {
     await acceptPicture(deps, picture, identified, memory);
   }
-  if (facts.opensThread) await takeContextAlong(deps, admitted);
+  if (facts.opensThread) await moveContextToThread(deps, admitted);
   for (const message of await listEarlierMessages(deps, admitted, rules, facts)) {
     await keepAsContext(deps, { ...admitted, message });
   }
-  return accept(deps, identified, memory);
+  return acceptMessage(deps, identified, memory);
 }
 
 /**
@@ -43,7 +43,7 @@ async function acceptPicture(
   const message = { ...picture.message, addressed: true };
   const { reason } = identified.admitted;
   const admitted = { ...picture, message, ...(reason !== undefined && { reason }) };
-  const outcome = await accept(deps, { ...identified, admitted }, memory);
+  const outcome = await acceptMessage(deps, { ...identified, admitted }, memory);
   if ('reason' in outcome) await recordRefusal(deps, admitted, outcome);
 }
 
@@ -52,7 +52,7 @@ async function acceptPicture(
  * durable (D01). If a limit is reached, the message is refused with a notice and a reason, never
  * silently dropped (D07).
  */
-export async function accept(
+export async function acceptMessage(
   deps: IngressDeps,
   identified: IdentifiedMessage,
   memory: IngressMemory,
@@ -67,7 +67,7 @@ export async function accept(
   try {
     // Storing is attempted even when the limit is reached, because a duplicate is never refused.
     const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
-    stored = await storeTraced(deps, () =>
+    stored = await storeWithTrace(deps, () =>
       deps.store.inbox.accept(admitted, most, (ids) => {
         replaced = ids;
       }),
@@ -91,7 +91,7 @@ export async function accept(
 type StoreResult = 'stored' | 'duplicate' | 'full';
 
 /** The span covers storing the message, within the message's trace. */
-function storeTraced(
+function storeWithTrace(
   { monotonic, meter, tracer = silentTracer }: IngressDeps,
   store: () => Promise<StoreResult>,
 ): Promise<StoreResult> {

@@ -9,7 +9,7 @@ export interface RoutedAgent {
   readonly rule: string;
 }
 
-type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+type RoutedMessage = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
 /** Conditions, from the most to the least specific (F14). */
 const SPECIFIC = ['person', 'chat', 'account', 'channel'] as const;
@@ -18,7 +18,7 @@ const SPECIFIC = ['person', 'chat', 'account', 'channel'] as const;
  * Decides which agent answers a person in a chat: the most specific rule wins, or the first one if
  * several are equally specific (F14).
  */
-export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedAgent {
+export function routeAgent(place: RoutedMessage, routes: readonly AgentRoute[]): RoutedAgent {
   const { channel, account, chat } = place;
   const facts = {
     person: [toPersonId(place)],
@@ -75,7 +75,7 @@ const LOCAL_CHANNELS: ReadonlySet<string> = new Set(['web', 'terminal', 'api']);
  * Chooses the agent for a message, before any decision about the sender. A web chat names its agent
  * in its id.
  */
-export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent {
+export function resolveAgent(place: RoutedMessage, rules: DecisionRules): ResolvedAgent {
   const { agents } = rules;
   const chosen = LOCAL_CHANNELS.has(place.channel)
     ? getConversationAgent(place.chat.id)
@@ -117,7 +117,7 @@ export function listAgentOwners({ agents }: DecisionRules): readonly (readonly s
  */
 export function canAllowStranger(
   rules: DecisionRules,
-  asker: Place,
+  asker: RoutedMessage,
   {
     channel,
     account,

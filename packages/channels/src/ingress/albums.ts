@@ -6,7 +6,7 @@ import type { AdmittedMessage } from '@parley/store';
  * to all of them (F06, F08). The albums are held in memory and bounded: a picture received just
  * before a crash may lose its album.
  */
-export interface Albums {
+export interface AlbumTracker {
   /** Returns the message with `addressed` set if any message of its album has addressed the bot. */
   join(message: InboundMessage): InboundMessage;
   /** Holds a picture whose album has not addressed the bot so far. */
@@ -29,7 +29,7 @@ const MAX_ALBUMS = 1_000;
 const MAX_HELD = 32;
 
 /** Creates the album memory of one account. */
-export function createAlbums(monotonic: Monotonic): Albums {
+export function createAlbums(monotonic: Monotonic): AlbumTracker {
   const albums = new BoundedMap<string, AlbumMemory>(MAX_ALBUMS);
   const albumOf = ({ albumId, chat, sender }: InboundMessage): AlbumMemory | null => {
     if (albumId === undefined || chat.type === 'direct') return null;

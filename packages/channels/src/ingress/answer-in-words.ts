@@ -37,7 +37,7 @@ function decideTypedReply(
   if (meant === undefined) return createShowWaitingCommand('only');
   const { code } = meant.approval;
   if (meaning === 'no') return { command: deny, argument: code };
-  const isRead = wasRead(meant, said, named !== undefined);
+  const isRead = wasQuestionVisible(meant, said, named !== undefined);
   return isRead ? { command: approve, argument: code } : createShowWaitingCommand('only');
 }
 
@@ -69,7 +69,7 @@ function mayMeanOthers({ chat, addressed, mentions }: TypedReply): boolean {
 const SECOND_MS = 1_000;
 
 /** Whether the question was visible in the chat, unchanged, when the sender wrote. */
-function wasRead(
+function wasQuestionVisible(
   { shown }: ShownQuestion,
   { replyTo, sentAt }: TypedReply,
   isNamed: boolean,

@@ -25,7 +25,7 @@ export function decideIngress(
   { policy, limits }: Pick<DecisionRules, 'policy' | 'limits'>,
   rights: Pick<SenderRights, 'isOwner' | 'isAllowed'>,
 ): IngressDecision {
-  if (message.sender.isBot) return ignore('written by a bot');
+  if (message.sender.isBot) return createIgnoreDecision('written by a bot');
   const access = decideAccess(message, policy, rights);
   if (access.kind === 'refused') {
     return { kind: 'refuse', reason: access.reason, notice: access.notice };
@@ -35,11 +35,11 @@ export function decideIngress(
   const isEmpty =
     message.text.trim() === '' && (message.attachments ?? message.replaces) === undefined;
   if (activation.kind === 'stay-silent') {
-    return ignore(activation.reason, activation.keepAsContext && !isEmpty);
+    return createIgnoreDecision(activation.reason, activation.keepAsContext && !isEmpty);
   }
   // A bare mention in a reply or next to a quotation is a question about that message.
   const isAbout = message.quotation !== undefined || (message.replyTo?.text ?? '') !== '';
-  if (isEmpty && !isAbout) return ignore('no text');
+  if (isEmpty && !isAbout) return createIgnoreDecision('no text');
   const reason = `${access.reason}; ${activation.reason}`;
   // A command's argument may have any length; a message after the command is limited like any
   // other.
@@ -52,7 +52,7 @@ export function decideIngress(
   return { kind: 'command', command, isOwner: rights.isOwner, reason };
 }
 
-function ignore(reason: string, keepAsContext = false): IngressDecision {
+function createIgnoreDecision(reason: string, keepAsContext = false): IngressDecision {
   return { kind: 'ignore', reason, keepAsContext };
 }
 

@@ -25,7 +25,7 @@ export async function keepAsContext(
  * When a message starts a thread, adds the messages of its chat since the last turn there as
  * context, because people refer to them.
  */
-export async function takeContextAlong(
+export async function moveContextToThread(
   { store: { groupContext } }: Pick<IngressDeps, 'store'>,
   { conversationId, message: { chat }, receivedAt }: AdmittedMessage,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { SenderFacts } from '../adapter.ts';
 import type { TypedCommand } from '../commands/command.ts';
 import { readCommand } from '../commands/typed-command.ts';
 import { resolveAgent } from './agent-route.ts';
-import { type Albums, computeSettleTime } from './albums.ts';
+import { type AlbumTracker, computeSettleTime } from './albums.ts';
 import { decideGroup } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { resolveConversation, resolveReplyRoute } from './route.ts';
@@ -39,7 +39,7 @@ export interface IdentifiedMessage {
 export async function identifyMessage(
   deps: IngressDeps,
   { message: unchecked, capabilities, facts, files, trace }: ArrivedMessage,
-  albums: Albums,
+  albums: AlbumTracker,
 ): Promise<IdentifiedMessage> {
   const checked = validateInbound(unchecked);
   const joined = checked.albumId === undefined ? checked : albums.join(checked);

@@ -10,7 +10,7 @@ import {
 } from '@parley/core';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { runCommand } from '../commands/run-command.ts';
-import { accept, acceptInGroup } from './accept.ts';
+import { acceptInGroup, acceptMessage } from './accept.ts';
 import { answerInWords } from './answer-in-words.ts';
 import { decideIngress, type IngressDecision } from './decide.ts';
 import { keepAsContext } from './group-context.ts';
@@ -25,7 +25,7 @@ import { findSenderRights } from './sender.ts';
  * Receives one message of one account. Resolves when the message is durable or permanently refused
  * (D01).
  */
-export type Receive = (
+export type ReceiveMessage = (
   message: InboundMessage,
   capabilities: Capabilities,
   sender?: SenderFacts,
@@ -35,16 +35,16 @@ export type Receive = (
 /**
  * Builds the ingress of one account: identify, decide, carry out. Rejects only when storing fails.
  */
-export function createIngress(deps: IngressDeps): Receive {
+export function createIngress(deps: IngressDeps): ReceiveMessage {
   const { monotonic, meter, tracer = silentTracer, work = noWorkRecord } = deps;
   const memory = createMemory(deps);
-  const receive: Receive = async (message, capabilities, facts = {}, files) => {
+  const receive: ReceiveMessage = async (message, capabilities, facts = {}, files) => {
     deps.checkpoint('received');
     const { channel } = message;
     const startedAt = monotonic();
     return tracer.span('parley.ingress', { facts: { channel } }, async (span) => {
       const arrived = { message, capabilities, facts, files, trace: span.trace };
-      const outcome = await receiveOne(deps, arrived, memory);
+      const outcome = await receiveMessage(deps, arrived, memory);
       span.note({ outcome: outcome.kind });
       meter.count('parley_ingress_total', { channel, outcome: outcome.kind });
       meter.observe('parley_ingress_seconds', monotonic() - startedAt, { channel });
@@ -66,7 +66,7 @@ function toIngressWork({ channel, account, chat, messageId }: InboundMessage): C
   return { kind: 'ingress', key: [channel, account, chat.id, messageId].join(' ') };
 }
 
-async function receiveOne(
+async function receiveMessage(
   deps: IngressDeps,
   arrived: ArrivedMessage,
   memory: IngressMemory,
@@ -129,7 +129,7 @@ async function carryOutDecision(
   decision: IngressDecision,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
-  const store = identified.admitted.message.chat.type === 'direct' ? accept : acceptInGroup;
+  const store = identified.admitted.message.chat.type === 'direct' ? acceptMessage : acceptInGroup;
   switch (decision.kind) {
     case 'turn':
       return store(deps, identified, memory);

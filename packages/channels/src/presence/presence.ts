@@ -40,12 +40,15 @@ export interface PresenceDeps {
  */
 const MAX_TURN_MS = 20 * 60_000;
 
-type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
+type TurnDelta = Pick<
+  Extract<LiveEvent, { type: 'turn-delta' }>,
+  'text' | 'step' | 'replyToMessageId'
+>;
 
 /** The presence of one turn in its chat. */
 interface PresenceSign {
   /** The answer has grown; in a later step the text starts again from the beginning. */
-  grow(delta: Delta): void;
+  grow(delta: TurnDelta): void;
   /** A tool call has started or completed. */
   call(call: LiveToolCall): void;
   end(comes: FollowUpKind): void;
@@ -87,7 +90,7 @@ export function startPresence(deps: PresenceDeps): Presence {
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
     const leastMs = deps.updateEveryMs?.(route) ?? 0;
     const shown = { address, turnId, target: route.target, owes, mayPreview, leastMs };
-    const sign = showSign(adapter, shown, deps.log);
+    const sign = showPresenceSign(adapter, shown, deps.log);
     const react = adapter.messages?.react;
     const endReaction =
       messageId !== undefined && route.acknowledge !== undefined && react !== undefined
@@ -102,7 +105,7 @@ export function startPresence(deps: PresenceDeps): Presence {
       for (const other of alsoAnswered) {
         adapter.streaming
           ?.end(toChatAddress(other), turnId, 'nothing')
-          .catch(logNotShown(deps.log, turnId));
+          .catch(createStreamEndLogger(deps.log, turnId));
       }
     };
     signs.set(turnId, { grow: sign.grow, call: sign.call, end: endAll });
@@ -126,12 +129,12 @@ function toChatAddress({ chatId, threadId, replyToMessageId, response }: ReplyRo
   return { chatId, threadId, replyToMessageId, response };
 }
 
-function logNotShown(log: Logger, turnId: string) {
+function createStreamEndLogger(log: Logger, turnId: string) {
   return (error: unknown): void =>
     log.debug({ turn: turnId, reason: reasonOf(error) }, 'end of the stream not shown');
 }
 
-interface ShownTurn {
+interface DisplayedTurn {
   readonly address: ChatAddress;
   readonly turnId: string;
   readonly target: RenderTarget;
@@ -140,9 +143,9 @@ interface ShownTurn {
   readonly leastMs: number;
 }
 
-function showSign(
+function showPresenceSign(
   { typing, streaming }: ChannelAdapter,
-  shown: ShownTurn,
+  shown: DisplayedTurn,
   log: Logger,
 ): PresenceSign {
   const stopTyping = typing ? keepTyping(typing, shown.address, log) : () => {};
@@ -170,7 +173,7 @@ const MAX_SHOWN_MESSAGES = 20;
 
 function streamAnswer(
   streaming: StreamingCapability,
-  shown: ShownTurn,
+  shown: DisplayedTurn,
   log: Logger,
 ): Pick<PresenceSign, 'grow' | 'end'> {
   const { turnId, target, owes, mayPreview, leastMs } = shown;
@@ -215,7 +218,7 @@ function streamAnswer(
       if (pace() !== null) updates.request();
     },
     end(comes) {
-      endStream(comes).catch(logNotShown(log, turnId));
+      endStream(comes).catch(createStreamEndLogger(log, turnId));
     },
   };
 }

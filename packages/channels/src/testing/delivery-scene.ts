@@ -10,7 +10,7 @@ import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 
 /** The platform's response to one send in a test. */
-export type Answer = ChannelFailure | { readonly kind: 'sent' };
+export type PlatformResponse = ChannelFailure | { readonly kind: 'sent' };
 
 /** A test scene with an outbox in memory and a platform controlled by the test. */
 export interface DeliveryScene {
@@ -20,7 +20,7 @@ export interface DeliveryScene {
   /** The texts visible to people, by chat. */
   readonly visible: Map<string, string[]>;
   /** Sets the responses to the next sends to a chat, one each; later sends succeed. */
-  answer(chatId: string, ...answers: readonly Answer[]): void;
+  answer(chatId: string, ...answers: readonly PlatformResponse[]): void;
   send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
   /**
    * Adds the parts of one turn to the outbox, due at `at`. Returns the parts that the turn's commit
@@ -36,7 +36,7 @@ export async function openDeliveryScene(clock: () => number): Promise<DeliverySc
   const store = await openMemoryStore({ clock });
   const sends: string[] = [];
   const visible = new Map<string, string[]>();
-  const answers = new Map<string, Answer[]>();
+  const answers = new Map<string, PlatformResponse[]>();
   const known = new Set<string>();
   let turns = 0;
   return {

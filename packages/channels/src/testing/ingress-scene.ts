@@ -3,7 +3,7 @@ import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
 import { isOwnMessage, type Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import type { IngressOutcome } from '../adapter.ts';
-import { createIngress, type Receive } from '../ingress/ingress.ts';
+import { createIngress, type ReceiveMessage } from '../ingress/ingress.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
 import { createReactionReceiver } from '../ingress/reactions.ts';
 import type { AccountPolicy } from '../ingress/rules.ts';
@@ -36,7 +36,7 @@ export class IngressScene {
   readonly #codes = ['AAAA2222', 'BBBB3333', 'CCCC4444', 'DDDD5555', 'EEEE6666'];
   readonly #deps: Omit<IngressDeps, 'store'>;
   #store: Store | undefined;
-  #receive: Receive = () => Promise.reject(new Error('Open the scene first.'));
+  #receive: ReceiveMessage = () => Promise.reject(new Error('Open the scene first.'));
 
   constructor() {
     const { log, lines } = createRecordingLogger();
@@ -87,7 +87,7 @@ export class IngressScene {
     policy: Partial<AccountPolicy>,
     change: Partial<IngressDeps> = {},
     rule: Partial<IngressDeps['rules']> = {},
-  ): Receive {
+  ): ReceiveMessage {
     return createIngress({ ...this.#depsWith(policy, rule), ...change });
   }
 

@@ -1,6 +1,6 @@
 import { createPrefixRenderer } from '@parley/markup';
 import { describe, expect, it } from 'vitest';
-import { createStreaming } from './adapter.ts';
+import { createStreamingCapability } from './adapter.ts';
 import { createEventHub, type WebEvent } from './events.ts';
 import { TERMINAL, WEB, type WebFront } from './front.ts';
 
@@ -11,7 +11,7 @@ function scene({ target }: WebFront) {
   const hub = createEventHub();
   const seen: WebEvent[] = [];
   const leave = hub.watch('main', (event) => seen.push(event));
-  const streaming = createStreaming(hub, target);
+  const streaming = createStreamingCapability(hub, target);
   const maxLength = streaming.maxLength ?? target.maxLength;
   const answer = createPrefixRenderer({ ...target, maxLength });
   const last = () => {

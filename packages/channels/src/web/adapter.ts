@@ -62,7 +62,7 @@ export function createWebAdapter(
       repeatMs: TYPING_INTERVAL_MS,
       show: async ({ chatId }) => hub.publish(chatId, { type: 'typing' }),
     },
-    streaming: createStreaming(hub, front.target),
+    streaming: createStreamingCapability(hub, front.target),
     http: {
       async fetch(request) {
         const response = answer(request);
@@ -138,7 +138,10 @@ const STREAM_INTERVAL_MS = 50;
 const PART_LENGTH = 8_000;
 
 /** Shows growing answers to viewers. Without viewers, no preview is rendered or held in memory. */
-export function createStreaming(hub: EventHub, { dialect }: RenderTarget): StreamingCapability {
+export function createStreamingCapability(
+  hub: EventHub,
+  { dialect }: RenderTarget,
+): StreamingCapability {
   return {
     minIntervalMs: STREAM_INTERVAL_MS,
     maxLength: PART_LENGTH,

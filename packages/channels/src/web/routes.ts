@@ -92,7 +92,7 @@ export function createRoutes(deps: RouteDeps): Hono {
       const form = await readForm(context.chats, c.req.raw);
       return 'error' in form
         ? c.json(form, form.status)
-        : takePostedMessage(c, deps, form.posted, form.files);
+        : acceptPostedMessage(c, deps, form.posted, form.files);
     }
     const body = await readBody(c.req.raw, LARGEST_BODY);
     if (body.kind === 'too-large') {
@@ -101,7 +101,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     if (body.kind === 'not-utf8') return c.json({ error: 'The message is not valid UTF-8.' }, 400);
     const posted = Posted.safeParse(parseJson(body.text));
     if (!posted.success) return c.json({ error: z.prettifyError(posted.error) }, 400);
-    return takePostedMessage(c, deps, posted.data);
+    return acceptPostedMessage(c, deps, posted.data);
   });
   app.get('/events', (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
@@ -133,7 +133,7 @@ function readChatId(c: Context): string | undefined {
   return ChatId.default(CHAT_ID).safeParse(c.req.query('chat')).data;
 }
 
-async function takePostedMessage(
+async function acceptPostedMessage(
   c: Context,
   deps: RouteDeps,
   posted: z.infer<typeof Posted>,
@@ -197,7 +197,7 @@ function toInboundMessage(
 }
 
 /** A message with its files, or the reason for refusing it with advice. */
-type Form =
+type ParsedForm =
   | { readonly posted: z.infer<typeof Posted>; readonly files: readonly File[] }
   | { readonly error: string; readonly status: 400 | 409 | 413 };
 
@@ -211,7 +211,7 @@ const MB = 1_024 * 1_024;
  * Reads a message and its files from the fields `message` and `file` of a form; either all of them
  * are accepted or none.
  */
-async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<Form> {
+async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<ParsedForm> {
   if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };
   const { fileBytes, messageBytes } = chats.media;
   const all = `The files of one message can have up to ${formatMegabytes(messageBytes)} in total.`;

@@ -5,7 +5,7 @@ import type { LayerPart, PromptContext } from '../layer.ts';
 import { getLayout } from '../layouts.ts';
 import {
   createContext,
-  createCuttingView,
+  createTruncatingView,
   createView,
   getBuiltInLayer,
   OWNER,
@@ -38,7 +38,7 @@ describe('the files in layout mushroom', () => {
   });
 
   it('[P04] [P10] are truncated at 4,000 characters each, with a notice', async () => {
-    const view = createCuttingView(OWNER, filesOf([5_000, 4_000, 9_000]));
+    const view = createTruncatingView(OWNER, filesOf([5_000, 4_000, 9_000]));
     const { text, cut } = await render(createContext({ view }));
     expect(shownOf(text)).toEqual([4_000, 4_000, 4_000]);
     expect(text).toContain('[Cut: the first 4,000 of 5,000 characters of AGENTS.md are shown.]');
@@ -56,7 +56,7 @@ describe('the files in layout mushroom', () => {
     await fc.assert(
       fc.asyncProperty(sizes, limits, async (lengths, { characters, charactersInAll }) => {
         const wanted = lengths.map((length) => Math.max(1, length));
-        const view = createCuttingView(OWNER, filesOf(wanted));
+        const view = createTruncatingView(OWNER, filesOf(wanted));
         const options = { files: NAMES, characters, charactersInAll };
         const { text, cut } = await render(createContext({ view }), options);
         const shown = shownOf(text);
@@ -80,7 +80,7 @@ describe('the files in layout mushroom', () => {
     const texts = Object.fromEntries(
       files.map((name, at) => [name, 'äöüßñ'.charAt(at).repeat(sizes[at] ?? 0)]),
     );
-    const view = createCuttingView(OWNER, texts);
+    const view = createTruncatingView(OWNER, texts);
     const { text, cut } = await render(createContext({ view }), { ...entry, files });
     const shown = [...'äöüßñ'].map((letter) => text.split(letter).length - 1);
     expect(shown).toEqual([4_000, 3_900, 4_000, 100, 0]);

@@ -144,7 +144,7 @@ export function addPurpose(
 ): string {
   const doubt = warning === undefined ? '' : `\n\n[About ${file}: ${warning}]`;
   const heading = purpose === undefined ? '' : `Purpose: ${purpose}\n\n`;
-  return `${heading}${pointToTools(text)}${doubt}`;
+  return `${heading}${insertToolListPointer(text)}${doubt}`;
 }
 
 /**
@@ -158,7 +158,7 @@ const workspaceContextLayer: Layer = {
   modes: ['full', 'minimal'],
   async render(context, options) {
     const { heading = '# Workspace Context', files = [], purpose } = options;
-    const { found, missing } = await readWithin(context, files, options);
+    const { found, missing } = await readFilesWithinLimit(context, files, options);
     if (found.length === 0) return createAbsent(missing.join('; ') || 'the layout names no files');
     const note = purpose === undefined ? '' : `\n\n${purpose}`;
     const root = `Workspace root: ${formatWorkspacePath(context)}${note}`;
@@ -177,7 +177,7 @@ const workspaceContextLayer: Layer = {
 /**
  * Reads all files first and truncates them afterwards, when the space used by the others is known.
  */
-async function readWithin(
+async function readFilesWithinLimit(
   context: PromptContext,
   files: readonly string[],
   { characters, charactersInAll = Number.POSITIVE_INFINITY }: LayerOptions,
@@ -187,17 +187,17 @@ async function readWithin(
   let room = charactersInAll;
   for (const file of read) {
     if ('absent' in file) continue;
-    const fits = countShown(file) <= room;
+    const fits = countFileCharacters(file) <= room;
     const fitted = fits ? file : await readContextFile(context, file.source, Math.max(0, room));
     if ('absent' in fitted) continue;
-    room -= countShown(fitted);
+    room -= countFileCharacters(fitted);
     found.push(fitted);
   }
   return { found, missing: read.flatMap((file) => ('absent' in file ? [file.absent] : [])) };
 }
 
 /** The number of characters from the file itself, without the truncation note. */
-function countShown({ text, cut }: WorkspaceFile): number {
+function countFileCharacters({ text, cut }: WorkspaceFile): number {
   return cut?.shown ?? text.length;
 }
 
@@ -205,7 +205,10 @@ function sumCuts(files: readonly WorkspaceFile[]): Cut | null {
   if (files.every(({ cut }) => cut === null)) return null;
   const sum = (of: (file: WorkspaceFile) => number): number =>
     files.reduce((total, file) => total + of(file), 0);
-  return { shown: sum(countShown), total: sum((file) => file.cut?.total ?? file.text.length) };
+  return {
+    shown: sum(countFileCharacters),
+    total: sum((file) => file.cut?.total ?? file.text.length),
+  };
 }
 
 const RANKED_FILES = ['AGENTS.md', 'USER.md', 'SOUL.md', 'IDENTITY.md'];
@@ -248,7 +251,7 @@ const personaLayer: Layer = {
 const PLACEHOLDER = '{tools_description}';
 
 /** Inserts the list at its placeholder in the notes, or before notes without a placeholder. */
-export function fillTools(notes: string, list: string): string {
+export function insertToolList(notes: string, list: string): string {
   if (!notes.includes(PLACEHOLDER)) return `${list}\n\n${notes}`;
   // The replacement is a function, because a tool's text may contain patterns that `replace` would
   // interpret.
@@ -256,7 +259,7 @@ export function fillTools(notes: string, list: string): string {
 }
 
 /** Notes for a layout with the list in a separate section. */
-function pointToTools(notes: string): string {
+function insertToolListPointer(notes: string): string {
   return notes.replaceAll(PLACEHOLDER, '(The list of your tools stands above.)');
 }
 

@@ -215,7 +215,9 @@ const heartbeatsLayer: Layer = {
 };
 
 /** The language in which to answer: a run has no history from which to infer it (H10). */
-function describeVoice({ language = 'the language of those who read it' }: HeartbeatNote): string {
+function describeAnswerLanguage({
+  language = 'the language of those who read it',
+}: HeartbeatNote): string {
   return `What you write is in your own voice, as in any other answer, and in ${language}.`;
 }
 
@@ -243,7 +245,7 @@ const heartbeatLayer: Layer = {
     const due =
       heartbeat === undefined
         ? ''
-        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${rules ? formatHeartbeatRules(heartbeat) : ''}${describeVoice(heartbeat)}`;
+        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${rules ? formatHeartbeatRules(heartbeat) : ''}${describeAnswerLanguage(heartbeat)}`;
     return createChatPart(
       reader,
       `${heading}\n${HEARTBEAT_INTRO}${protocol ? HEARTBEAT_PROTOCOL : ''}${due}`,

@@ -9,7 +9,7 @@ import {
   type ToolTier,
 } from '../layer.ts';
 import { findNarrowestAudience, formatListItem } from '../text.ts';
-import { fillTools, readContextFile } from './files.ts';
+import { insertToolList, readContextFile } from './files.ts';
 
 /**
  * The agent's tools in this chat, generated from the registered tools (P11). If the layout names a
@@ -41,7 +41,7 @@ export function createToolsLayer(): Layer {
         return { text: `${heading}\n${described}`, ...everyone };
       }
       return {
-        text: `${heading}\n${fillTools(notes.text, described)}`,
+        text: `${heading}\n${insertToolList(notes.text, described)}`,
         source: `${everyone.source}, ${notes.source}`,
         audience: findNarrowestAudience([everyone, notes], reader),
         cut: notes.cut,
@@ -187,12 +187,12 @@ export const abilitiesLayer: Layer = {
       const names = usable.filter((tool) => tool.tier === tier).map((tool) => `\`${tool.name}\``);
       return names.length === 0 ? [] : [`- ${name}: ${names.join(', ')}`];
     });
-    const limits = listLimits(context, tools, usable).map((limit) => `- ${limit}`);
+    const limits = listAbilityLimits(context, tools, usable).map((limit) => `- ${limit}`);
     const lines = [
       ...(able.length === 0 ? [NO_TOOLS] : ['You can use these tools:', ...able]),
       'You cannot do this here; say so instead of promising it:',
       ...limits,
-      ...listBounds(context),
+      ...listTurnLimits(context),
     ];
     return createChatPart(
       reader,
@@ -203,7 +203,7 @@ export const abilitiesLayer: Layer = {
 };
 
 /** Runs without a person and sub-agents have separate limits. */
-function listBounds({ mode = 'full', facts, turnLimits }: PromptContext): readonly string[] {
+function listTurnLimits({ mode = 'full', facts, turnLimits }: PromptContext): readonly string[] {
   if (mode !== 'full' || facts.heartbeat || turnLimits === undefined) return [];
   const { steps, minutes } = turnLimits;
   return [
@@ -211,7 +211,7 @@ function listBounds({ mode = 'full', facts, turnLimits }: PromptContext): readon
   ];
 }
 
-function listLimits(
+function listAbilityLimits(
   { conversationMode = 'agent', reader, sandbox }: PromptContext,
   tools: readonly ToolNote[],
   usable: readonly ToolNote[],

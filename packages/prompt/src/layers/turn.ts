@@ -153,7 +153,7 @@ const messageContextLayer: Layer = {
   modes: ['full', 'minimal', 'none'],
   render({ facts, reader, messages, owners = [] }, { named = true }) {
     if (messages.length === 0) return createAbsent('no message from a person');
-    const before = named ? listChosenOfChat(facts) : [];
+    const before = named ? listUserChosenChatLines(facts) : [];
     const text = formatMessageContext(messages, before, reader.kind === 'owner' ? [] : owners);
     const source = messages.length === 1 ? 'message' : `${messages.length} messages`;
     return createChatPart(reader, text, source);
@@ -176,7 +176,7 @@ export function formatMessageContext(
 }
 
 /** The title of the chat and the turn variables, as data (P18). */
-export function listChosenOfChat({ groupTitle, variables }: RuntimeFacts): string[] {
+export function listUserChosenChatLines({ groupTitle, variables }: RuntimeFacts): string[] {
   const title = groupTitle === undefined ? null : capUntrusted(groupTitle, MAX_NAME);
   return [
     ...(title === null ? [] : [`chat: ${formatUntrustedJson({ title })}`]),

@@ -58,7 +58,7 @@ export function createContext(overrides: Partial<PromptContext> = {}): PromptCon
 }
 
 /** A view like `viewOf` that truncates long files as the real one does. */
-export function createCuttingView(
+export function createTruncatingView(
   reader: Reader,
   files: Readonly<Record<string, string>>,
 ): WorkspaceView {

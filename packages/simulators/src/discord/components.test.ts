@@ -1,12 +1,12 @@
 import { MessageFlags, type RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { endStages, type Stage, stage } from './testing/discord-client.ts';
+import { endStages, startStage, type TestStage } from './testing/discord-client.ts';
 
 afterEach(endStages);
 
-let scene: Stage;
+let scene: TestStage;
 beforeEach(async () => {
-  scene = await stage();
+  scene = await startStage();
 });
 
 const V2 = MessageFlags.IsComponentsV2;

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
-import { answersControl, newest } from '../answer-control.ts';
-import { buttonsOf } from './components.ts';
+import { createControlHandler, waitForNewest } from '../answer-control.ts';
+import { listButtons } from './components.ts';
 import type { DiscordDouble } from './discord-double.ts';
 import { Fault } from './faults.ts';
-import { Press, Slash, Submit } from './interacting.ts';
+import { ComponentPress, FormSubmission, SlashUse } from './interacting.ts';
 import { MessageParts } from './message-parts.ts';
 import { PARTS_HELP, readPartsLine } from './parts-line.ts';
-import { Reacting } from './people.ts';
+import { PersonReaction } from './people.ts';
 import type { VisibleMessage } from './transcript.ts';
 
 const Id = z.string();
@@ -64,7 +64,7 @@ const ChannelBody = z.strictObject({
 });
 const DmsBody = z.strictObject({ user: Id, closed: z.boolean().optional() });
 
-export const handleControl = answersControl<DiscordDouble>({
+export const handleControl = createControlHandler<DiscordDouble>({
   'POST say': (double, body) => {
     const { files, ...saying } = SayingBody.parse(body);
     return double.say({
@@ -83,15 +83,15 @@ export const handleControl = answersControl<DiscordDouble>({
     const { channel, message } = EraseBody.parse(body);
     return double.erase(channel, message);
   },
-  'POST react': (double, body) => double.react(Reacting.parse(body)),
+  'POST react': (double, body) => double.react(PersonReaction.parse(body)),
   'POST type': (double, body) => {
     const { channel, from } = TypeBody.parse(body);
     return double.type(channel, from);
   },
   'POST thread': (double, body) => ({ channel: double.thread(ThreadBody.parse(body)) }),
-  'POST slash': (double, body) => ({ interaction: double.slash(Slash.parse(body)) }),
-  'POST press': (double, body) => ({ interaction: double.press(Press.parse(body)) }),
-  'POST submit': (double, body) => ({ interaction: double.submit(Submit.parse(body)) }),
+  'POST slash': (double, body) => ({ interaction: double.slash(SlashUse.parse(body)) }),
+  'POST press': (double, body) => ({ interaction: double.press(ComponentPress.parse(body)) }),
+  'POST submit': (double, body) => ({ interaction: double.submit(FormSubmission.parse(body)) }),
   'POST guild': (double, body) => {
     const { name, joined } = GuildBody.parse(body);
     return { guild: double.addGuild(name, joined) };
@@ -114,11 +114,13 @@ export const handleControl = answersControl<DiscordDouble>({
   },
   'POST fault': (double, body) => double.fault(Fault.parse(body)),
   'POST clear-faults': (double) => double.clearFaults(),
-  'GET dm': (double, _body, query) => ({ channel: double.dmWith(wanted(query, 'user')) }),
-  'GET conversation': (double, _body, query) => double.conversation(wanted(query, 'channel')),
-  'GET interaction': (double, _body, query) => double.interaction(wanted(query, 'id')),
+  'GET dm': (double, _body, query) => ({ channel: double.dmWith(requireParameter(query, 'user')) }),
+  'GET conversation': (double, _body, query) =>
+    double.conversation(requireParameter(query, 'channel')),
+  'GET interaction': (double, _body, query) => double.interaction(requireParameter(query, 'id')),
   'GET calls': (double, _body, query) => double.calls(query.get('start') ?? ''),
-  'GET sends': (double, _body, query) => newest(double, query, (after) => double.sends(after)),
+  'GET sends': (double, _body, query) =>
+    waitForNewest(double, query, (after) => double.sends(after)),
   'GET status': (double) => ({
     ...double.gateway(),
     me: double.me.id,
@@ -127,7 +129,7 @@ export const handleControl = answersControl<DiscordDouble>({
   }),
 });
 
-function wanted(query: URLSearchParams, name: string): string {
+function requireParameter(query: URLSearchParams, name: string): string {
   const value = query.get(name);
   if (value === null) throw new Error(`?${name}= is missing`);
   return value;
@@ -154,7 +156,7 @@ export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name opt
 ${PARTS_HELP}`;
 
 /** A person at a keyboard and the channel they are writing in. */
-export class Typist {
+export class TypingPerson {
   readonly #double: DiscordDouble;
   /** The id of a channel, thread or direct chat. */
   here: string;
@@ -228,7 +230,7 @@ export class Typist {
 
   #press(label: string): void {
     for (const { id, message } of this.#double.conversation(this.here).reverse()) {
-      const button = buttonsOf(message.components).find((known) => known.label === label);
+      const button = listButtons(message.components).find((known) => known.label === label);
       if (typeof button?.custom_id !== 'string') continue;
       const press = { channel: this.here, from: PERSON, message: id };
       this.#double.press({ ...press, customId: button.custom_id });

@@ -2,7 +2,7 @@ import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
 /** A channel as an interaction describes it, even if the bot cannot see the channel. */
-export function describeChannelTo(world: World, channel: Channel, userId: string): Json {
+export function describeInteractionChannel(world: World, channel: Channel, userId: string): Json {
   const { id, type, name, people } = channel;
   if (people === undefined) return describeChannel(world, channel);
   const recipients = people.filter((one) => one.id !== userId);
@@ -107,7 +107,7 @@ export function describeGuild(world: World, guild: Guild): Json {
   };
 }
 
-function rolePermissions(guild: Guild, roleId: string): bigint {
+function computeRolePermissions(guild: Guild, roleId: string): bigint {
   if (roleId === guild.id) return guild.permissions;
   return roleId === guild.moderatorRoleId ? PERMISSION.manageMessages : 0n;
 }
@@ -117,7 +117,7 @@ function describeRoles(guild: Guild, botId: string): Json[] {
     id,
     name,
     position,
-    permissions: String(rolePermissions(guild, id)),
+    permissions: String(computeRolePermissions(guild, id)),
     color: 0,
     colors: { primary_color: 0, secondary_color: null, tertiary_color: null },
     hoist: false,

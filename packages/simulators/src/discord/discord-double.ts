@@ -1,9 +1,9 @@
-import type { Optional } from '../optional-fields.ts';
+import type { OptionalFieldMode } from '../optional-fields.ts';
 import type { Fault } from './faults.ts';
-import type { Press, Slash, Submit } from './interacting.ts';
-import type { Reacting, Saying, startThread } from './people.ts';
+import type { ComponentPress, FormSubmission, SlashUse } from './interacting.ts';
+import type { PersonMessage, PersonReaction, startThread } from './people.ts';
 import type { RateLimits } from './rate-limits.ts';
-import type { RecordedCall, Sent, Transcript, VisibleMessage } from './transcript.ts';
+import type { RecordedCall, SentMessage, Transcript, VisibleMessage } from './transcript.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import type { PermissionName } from './world.ts';
 
@@ -19,7 +19,7 @@ export interface DiscordDoubleOptions {
   /** Bits of the privileged intents enabled in the portal; all when absent. */
   readonly portalIntents?: number;
   /** How Discord's optional fields are sent; they are included with their values when absent. */
-  readonly optional?: Optional;
+  readonly optional?: OptionalFieldMode;
   /** The heartbeat interval, in ms; 41,250 when absent, as on Discord's servers. */
   readonly heartbeatMs?: number;
   /** The number of session starts left; 1,000 when absent. */
@@ -72,19 +72,19 @@ export interface DiscordDouble {
   dmWith(user: string): string;
   /** Renames a person; the bot sees the new name in their next message. */
   nameUser(user: string, name: string): void;
-  say(saying: Saying): WireMessage;
+  say(saying: PersonMessage): WireMessage;
   reword(channel: string, message: string, text: string): void;
   erase(channel: string, message: string): void;
-  react(reacting: Reacting): void;
+  react(reacting: PersonReaction): void;
   type(channel: string, from: string): void;
   /** Opens a thread, or a post in a forum, and returns its id. */
   thread(start: Parameters<typeof startThread>[1]): string;
   /** Uses a slash command as a person and returns the id of the interaction. */
-  slash(use: Slash): string;
+  slash(use: SlashUse): string;
   /** Presses a button as a person and returns the id of the interaction. */
-  press(use: Press): string;
+  press(use: ComponentPress): string;
   /** Submits a form as a person and returns the id of the interaction. */
-  submit(use: Submit): string;
+  submit(use: FormSubmission): string;
   /**
    * Whether an interaction was answered, its ephemeral answers, and the form that was opened in
    * response.
@@ -112,7 +112,7 @@ export interface DiscordDouble {
    * The messages that the bot sent after `after` (a `seq`), oldest first, with route, pings and
    * visible text.
    */
-  sends(after?: number): Sent[];
+  sends(after?: number): SentMessage[];
   /**
    * The bot's REST calls, optionally only those whose method and path start with `start`, for
    * example `POST /channels/`.

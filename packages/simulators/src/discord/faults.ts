@@ -97,16 +97,16 @@ export function isGatewayFault(fault: Fault): fault is GatewayFault {
 export class RestFaults extends ArmedFaults<RestFault> {
   /** Returns the fault for this call and counts it as used. */
   takeFor(call: string, channel: string | undefined): RestFault | undefined {
-    return this.take((fault) => (matches(fault, call, channel) ? fault : undefined));
+    return this.take((fault) => (matchesFault(fault, call, channel) ? fault : undefined));
   }
 }
 
-function matches(fault: RestFault, call: string, channel: string | undefined): boolean {
+function matchesFault(fault: RestFault, call: string, channel: string | undefined): boolean {
   if (fault.channel !== undefined && fault.channel !== channel) return false;
   return fault.call === undefined ? !call.startsWith('GET ') : call.startsWith(fault.call);
 }
 
-export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFault): void {
+export function applyGatewayFault(world: World, gateway: Gateway, fault: GatewayFault): void {
   switch (fault.kind) {
     case 'drop':
     case 'silence':
@@ -115,7 +115,7 @@ export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFaul
     case 'reconnect':
     case 'invalid-session':
     case 'close':
-      strikeConnections(gateway, fault);
+      applyConnectionFault(gateway, fault);
       break;
     case 'forget-sessions':
       gateway.forgetAll();
@@ -130,18 +130,18 @@ export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFaul
       gateway.closeResumes(fault.code, fault.count);
       break;
     case 'guild-unavailable':
-      guildOf(world, fault.guild).available = false;
+      requireGuild(world, fault.guild).available = false;
       world.emit('GUILD_DELETE', { id: fault.guild, unavailable: true }, fault.guild);
       break;
     case 'guild-back': {
-      const guild = guildOf(world, fault.guild);
+      const guild = requireGuild(world, fault.guild);
       guild.available = true;
       guild.left = false;
       world.emit('GUILD_CREATE', describeGuild(world, guild), guild.id);
       break;
     }
     case 'kicked':
-      guildOf(world, fault.guild).left = true;
+      requireGuild(world, fault.guild).left = true;
       world.emit('GUILD_DELETE', { id: fault.guild }, fault.guild);
       break;
     case 'duplicate':
@@ -158,7 +158,7 @@ type ConnectionFault = Extract<
   { kind: 'drop' | 'silence' | 'freeze' | 'lag' | 'reconnect' | 'invalid-session' | 'close' }
 >;
 
-function strikeConnections(gateway: Gateway, fault: ConnectionFault): void {
+function applyConnectionFault(gateway: Gateway, fault: ConnectionFault): void {
   for (const connection of gateway.connections) {
     if (fault.kind === 'drop') connection.drop();
     else if (fault.kind === 'silence') connection.silent = true;
@@ -174,7 +174,7 @@ function strikeConnections(gateway: Gateway, fault: ConnectionFault): void {
   }
 }
 
-function guildOf(world: World, id: string): Guild {
+function requireGuild(world: World, id: string): Guild {
   const guild = world.guilds.get(id);
   if (guild === undefined) throw new Error(`No guild ${id}`);
   return guild;

@@ -1,12 +1,12 @@
 import { Events, type Interaction, MessageFlags } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, type Stage, stage } from './testing/discord-client.ts';
+import { endStages, startStage, type TestStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 const BEN = '200000000000000502';
 afterEach(endStages);
 
-const next = ({ client }: Stage) =>
+const next = ({ client }: TestStage) =>
   new Promise<Interaction>((resolve) => client.once(Events.InteractionCreate, resolve));
 
 const input = (more: object = {}) => ({ type: 4, custom_id: 'words', style: 2, ...more });
@@ -20,7 +20,7 @@ function label(component: object, more: object = {}): object {
   return { type: 18, label: 'Your answer', component, ...more };
 }
 
-async function pressed(scene: Stage) {
+async function pressed(scene: TestStage) {
   const components = [
     { type: 1, components: [{ type: 2, style: 1, label: 'Say', custom_id: 'say' }] },
   ];
@@ -57,13 +57,13 @@ describe('[U04] forms of the Discord double', () => {
     ['more than 4,000 characters', form({}, [label(input({ max_length: 4_001 }))])],
     ['two inputs with the same id', form({}, [label(input()), label(input())])],
   ])('refuses a form with %s', async (_what, data) => {
-    const { answer } = await pressed(await stage());
+    const { answer } = await pressed(await startStage());
     await expect(answer(9, data)).rejects.toMatchObject({ code: 50035 });
   });
 
   it('accepts a form within 3 s as the first answer and submits its values with the message it was opened from', async () => {
     let now = Date.now();
-    const scene = await stage({ clock: () => now });
+    const scene = await startStage({ clock: () => now });
     const { id, answer, interaction } = await pressed(scene);
     await answer(9, form());
     await expect(answer(6, {})).rejects.toMatchObject({ code: 40060 });
@@ -82,7 +82,7 @@ describe('[U04] forms of the Discord double', () => {
   });
 
   it('refuses a form in response to a submitted form', async () => {
-    const scene = await stage();
+    const scene = await startStage();
     const { id, answer } = await pressed(scene);
     await answer(9, form());
     const arrived = next(scene);
@@ -98,7 +98,7 @@ describe('[U04] forms of the Discord double', () => {
 
 describe("[U04] apps installed on a user's account, in the Discord double", () => {
   async function used(clock?: () => number) {
-    const scene = await stage(clock === undefined ? {} : { clock });
+    const scene = await startStage(clock === undefined ? {} : { clock });
     await scene.client.application.commands.create({ name: 'ask', description: 'Asks' });
     const channel = scene.double.openPrivate([ANN, BEN]);
     const arrived = next(scene);
@@ -122,7 +122,7 @@ describe("[U04] apps installed on a user's account, in the Discord double", () =
   });
 
   it('delivers commands from servers without the bot', async () => {
-    const scene = await stage();
+    const scene = await startStage();
     await scene.client.application.commands.create({ name: 'ask', description: 'Asks' });
     const guild = scene.double.addGuild('Elsewhere', false);
     const arrived = next(scene);
@@ -143,7 +143,7 @@ describe("[U04] apps installed on a user's account, in the Discord double", () =
   });
 
   it('offers commands only in the contexts they are registered for', async () => {
-    const scene = await stage();
+    const scene = await startStage();
     const { double, client } = scene;
     const body = [{ name: 'ask', description: 'Asks', integration_types: [0], contexts: [0, 1] }];
     await client.rest.put(`/applications/${double.me.id}/commands`, { body });

@@ -1,6 +1,12 @@
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import { areIntents, forIntents, INTENT, intentFor, PRIVILEGED } from './permissions.ts';
+import {
+  filterByIntents,
+  getRequiredIntent,
+  INTENT,
+  isValidIntents,
+  PRIVILEGED,
+} from './permissions.ts';
 import type { Json } from './wire.ts';
 import type { WorldEvent } from './world.ts';
 
@@ -12,8 +18,8 @@ export interface GatewayHost {
   readonly heartbeatMs: number;
   readonly clock: () => number;
   /** Returns the data of a frame as it is sent to the client. */
-  asSent(frame: Frame): unknown;
-  begin(identity: Identity, connection: GatewayConnection): void;
+  asSent(frame: GatewayFrame): unknown;
+  begin(identity: BotIdentity, connection: GatewayConnection): void;
   find(sessionId: string): GatewaySession | undefined;
   /** Answers a RESUME, immediately or when RESUMEs are released. */
   answerResume(answer: () => void): void;
@@ -23,7 +29,7 @@ export interface GatewayHost {
   members(request: unknown, connection: GatewayConnection): void;
 }
 
-export interface Frame {
+export interface GatewayFrame {
   readonly op: number;
   readonly d: unknown;
   readonly s: number | null;
@@ -31,7 +37,7 @@ export interface Frame {
 }
 
 /** The properties that a bot sent in IDENTIFY. */
-export interface Identity {
+export interface BotIdentity {
   readonly intents: number;
   /** The index of this shard and the total number of shards. */
   readonly shard: readonly [number, number];
@@ -45,13 +51,13 @@ const Identify = z.looseObject({
 });
 const Resume = z.looseObject({ token: z.string(), session_id: z.string(), seq: z.number() });
 
-type Ending = readonly [code: number, reason: string];
+type CloseReason = readonly [code: number, reason: string];
 
 const ENDING = {
   undecodable: [4002, 'Error while decoding payload.'],
   wrongToken: [4004, 'Authentication failed.'],
   tooMany: [4008, 'Rate limited.'],
-} as const satisfies Record<string, Ending>;
+} as const satisfies Record<string, CloseReason>;
 
 /** Discord allows 120 events per minute. */
 const EVENT_LIMIT = { count: 120, windowMs: 60_000 };
@@ -85,7 +91,7 @@ export class GatewayConnection {
     });
   }
 
-  send(frame: Frame): void {
+  send(frame: GatewayFrame): void {
     if (this.silent) return;
     const text = JSON.stringify({ ...frame, d: this.#host.asSent(frame) });
     if (this.lagMs === 0) this.#socket.send(text);
@@ -132,7 +138,7 @@ export class GatewayConnection {
   }
 
   /** Returns the reason to close the connection, if there is one. */
-  #obey(op: number, d: unknown): Ending | undefined {
+  #obey(op: number, d: unknown): CloseReason | undefined {
     if (op === 2) return this.#identify(d);
     if (op === 6) {
       this.#host.answerResume(() => {
@@ -153,13 +159,13 @@ export class GatewayConnection {
     return undefined;
   }
 
-  #identify(d: unknown): Ending | undefined {
+  #identify(d: unknown): CloseReason | undefined {
     if (this.session !== undefined) return [4005, 'Already authenticated.'];
     const identify = Identify.safeParse(d);
     if (!identify.success) return ENDING.undecodable;
     const { token, intents, shard = [0, 1] } = identify.data;
     if (token !== this.#host.token) return ENDING.wrongToken;
-    if (!areIntents(intents)) return [4013, 'Invalid intent(s).'];
+    if (!isValidIntents(intents)) return [4013, 'Invalid intent(s).'];
     if ((intents & PRIVILEGED & ~this.#host.portalIntents) !== 0)
       return [4014, 'Disallowed intent(s).'];
     if (shard[0] < 0 || shard[0] >= shard[1]) return [4010, 'Invalid shard.'];
@@ -167,7 +173,7 @@ export class GatewayConnection {
     return undefined;
   }
 
-  #resume(d: unknown): Ending | undefined {
+  #resume(d: unknown): CloseReason | undefined {
     const resume = Resume.safeParse(d);
     if (!resume.success) return ENDING.undecodable;
     if (resume.data.token !== this.#host.token) return ENDING.wrongToken;
@@ -197,7 +203,7 @@ export class GatewayConnection {
 }
 
 /** The bot's intents without the privileged intents withdrawn since it identified. */
-interface Portal {
+interface PortalSettings {
   readonly botId: string;
   isOff(intent: number): boolean;
 }
@@ -208,14 +214,14 @@ const REPLAY_LIMIT = 5000;
 /** A session that outlives its connections: the numbered events of one shard. */
 export class GatewaySession {
   readonly id: string;
-  readonly identity: Identity;
-  readonly #portal: Portal;
-  readonly #frames: Frame[] = [];
+  readonly identity: BotIdentity;
+  readonly #portal: PortalSettings;
+  readonly #frames: GatewayFrame[] = [];
   #seq = 0;
   /** Sends frames to the current connection; undefined between connections. */
-  send: ((frame: Frame) => void) | undefined;
+  send: ((frame: GatewayFrame) => void) | undefined;
 
-  constructor(id: string, identity: Identity, portal: Portal) {
+  constructor(id: string, identity: BotIdentity, portal: PortalSettings) {
     this.id = id;
     this.identity = identity;
     this.#portal = portal;
@@ -228,11 +234,11 @@ export class GatewaySession {
   /** Numbers an event and delivers it if the intents and the shard allow. */
   dispatch(event: WorldEvent): void {
     const { intents } = this.identity;
-    const needed = intentFor(event.name, event.guildId !== undefined);
+    const needed = getRequiredIntent(event.name, event.guildId !== undefined);
     if ((needed !== 0 && (intents & needed) === 0) || !this.owns(event.guildId)) return;
     const { botId, isOff } = this.#portal;
     const left = isOff(INTENT.content) ? intents & ~INTENT.content : intents;
-    this.push(event.name, forIntents(event, left, botId));
+    this.push(event.name, filterByIntents(event, left, botId));
   }
 
   push(name: string, data: Json): void {
@@ -244,7 +250,7 @@ export class GatewaySession {
   }
 
   /** Returns the frames after a sequence number, or undefined when they have been discarded. */
-  after(seq: number): Frame[] | undefined {
+  after(seq: number): GatewayFrame[] | undefined {
     const oldest = this.#seq - this.#frames.length;
     if (seq < oldest || seq > this.#seq) return undefined;
     return this.#frames.slice(seq - oldest);

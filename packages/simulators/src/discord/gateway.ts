@@ -4,11 +4,11 @@ import { WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { describeGuild, describeMember } from './descriptions.ts';
 import {
-  type Frame,
+  type BotIdentity,
   GatewayConnection,
+  type GatewayFrame,
   type GatewayHost,
   GatewaySession,
-  type Identity,
 } from './gateway-session.ts';
 import { INTENT, PRIVILEGED } from './permissions.ts';
 import type { Json } from './wire.ts';
@@ -59,7 +59,7 @@ export class Gateway implements GatewayHost {
     world.onEvent((event) => this.#deliver(event));
   }
 
-  asSent({ d, t }: Frame): unknown {
+  asSent({ d, t }: GatewayFrame): unknown {
     return this.#world.asSent(d, t);
   }
 
@@ -84,7 +84,7 @@ export class Gateway implements GatewayHost {
     };
   }
 
-  begin(identity: Identity, connection: GatewayConnection): void {
+  begin(identity: BotIdentity, connection: GatewayConnection): void {
     this.identifies += 1;
     const id = `session-${this.#world.ids.next()}`;
     const session = new GatewaySession(id, identity, {

@@ -1,4 +1,4 @@
-import { Refusal, unknown } from './request.ts';
+import { createNotFoundRefusal, Refusal } from './request.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import type { Channel } from './world.ts';
 
@@ -61,10 +61,12 @@ export class Interactions {
    */
   waiting(id: string, token: string): Interaction {
     const interaction = this.#known.get(id);
-    if (interaction === undefined || interaction.token !== token) throw unknown('Interaction');
+    if (interaction === undefined || interaction.token !== token)
+      throw createNotFoundRefusal('Interaction');
     if (interaction.answered)
       throw new Refusal(400, 40060, 'Interaction has already been acknowledged.');
-    if (this.#clock() - interaction.at > FIRST_ANSWER_MS) throw unknown('Interaction');
+    if (this.#clock() - interaction.at > FIRST_ANSWER_MS)
+      throw createNotFoundRefusal('Interaction');
     return interaction;
   }
 
@@ -77,7 +79,7 @@ export class Interactions {
     const interaction = [...this.#known.values()].find((known) => known.token === token);
     if (interaction === undefined || this.#clock() - interaction.at > TOKEN_MS)
       throw new Refusal(401, 50027, 'Invalid Webhook Token');
-    if (!interaction.answered) throw unknown('Webhook');
+    if (!interaction.answered) throw createNotFoundRefusal('Webhook');
     return interaction;
   }
 }

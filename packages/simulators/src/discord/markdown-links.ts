@@ -2,7 +2,7 @@ import {
   type DiscordNode,
   isSpace,
   type LiveKind,
-  type Read,
+  type ParseText,
   type ReadState,
   type Rule,
 } from './markdown.ts';
@@ -18,12 +18,12 @@ export const readBareLink: Rule = (source, at, { inline }) => {
   BARE.lastIndex = at;
   const found = BARE.exec(source)?.[0];
   if (found === undefined) return undefined;
-  const url = withoutUnpaired(found);
-  return { end: at + url.length, nodes: [linkOrText(url, 'bare')] };
+  const url = stripUnpairedParentheses(found);
+  return { end: at + url.length, nodes: [toLinkOrText(url, 'bare')] };
 };
 
 /** Removes trailing `)` that have no matching `(`. */
-function withoutUnpaired(url: string): string {
+function stripUnpairedParentheses(url: string): string {
   let from = 0;
   for (let at = url.length - 1; url[at] === ')'; at -= 1) {
     const opening = url.indexOf('(', from);
@@ -38,7 +38,7 @@ export const readAngleLink: Rule = (source, at, { inline }) => {
   if (!inline || source[at] !== '<') return undefined;
   ANGLE.lastIndex = at;
   const url = ANGLE.exec(source)?.[1];
-  if (url !== undefined) return { end: at + url.length + 2, nodes: [linkOrText(url, 'angle')] };
+  if (url !== undefined) return { end: at + url.length + 2, nodes: [toLinkOrText(url, 'angle')] };
   for (const [pattern, scheme] of [
     [MAIL, 'mailto:'],
     [CALL, 'tel:'],
@@ -56,19 +56,19 @@ export const readAngleLink: Rule = (source, at, { inline }) => {
   return undefined;
 };
 
-function linkOrText(url: string, form: 'bare' | 'angle'): DiscordNode {
+function toLinkOrText(url: string, form: 'bare' | 'angle'): DiscordNode {
   const text = { type: 'text', text: url } as const;
-  return readableUrl(url) === undefined ? text : { type: 'link', url, form, children: [text] };
+  return toReadableUrl(url) === undefined ? text : { type: 'link', url, form, children: [text] };
 }
 
 /** Matches `[text](url)`, `[text](<url>)` and `[text](url "title")`. */
 export const readMaskedLink: Rule = (source, at, state, read) => {
   if (!state.inline || source[at] !== '[') return undefined;
-  for (const textEnd of textEnds(source, at + 1).reverse()) {
+  for (const textEnd of findTextEnds(source, at + 1).reverse()) {
     const target = readTarget(source, textEnd + 2);
     if (target === undefined) continue;
     const text = source.slice(at + 1, textEnd);
-    const node = maskedLink(text, target.url, state, read);
+    const node = createMaskedLink(text, target.url, state, read);
     const refused = { type: 'refusedLink', text: source.slice(at, target.end) } as const;
     return { end: target.end, nodes: [node ?? refused] };
   }
@@ -78,7 +78,7 @@ export const readMaskedLink: Rule = (source, at, state, read) => {
 /**
  * Yields every position where the text of a link may end: before `](`, outside balanced brackets.
  */
-function textEnds(source: string, from: number): number[] {
+function findTextEnds(source: string, from: number): number[] {
   const ends: number[] = [];
   let at = from;
   while (at < source.length) {
@@ -138,15 +138,15 @@ const STRIPPED =
 /** Invites and similar links, which the client recognizes without `https://`. */
 const CODED = /discord(?:app)?\.(?:com|gg|gift|new|me|store)\/\S/i;
 
-function maskedLink(
+function createMaskedLink(
   written: string,
   target: string,
   state: ReadState,
-  read: Read,
+  read: ParseText,
 ): DiscordNode | undefined {
-  const url = readableUrl(target.replaceAll(/\\([^0-9A-Za-z\s])/g, '$1'));
+  const url = toReadableUrl(target.replaceAll(/\\([^0-9A-Za-z\s])/g, '$1'));
   const text = written.replaceAll(STRIPPED, '');
-  if (url === undefined || readableUrl(target) === undefined) return undefined;
+  if (url === undefined || toReadableUrl(target) === undefined) return undefined;
   if (text.trim() === '' || CODED.test(text)) return undefined;
   const inner = { ...state, escapes: false };
   if (!read(text, inner).every(isAllowedInLink)) return undefined;
@@ -183,7 +183,7 @@ const SCHEMES = ['http:', 'https:', 'discord:', 'tel:', 'sms:', 'mailto:'];
  * Returns the URL that the client opens, or undefined when the client does not make it a link:
  * hidden characters, no host, an unusual spelling of the host, or an unsupported scheme.
  */
-function readableUrl(url: string): string | undefined {
+function toReadableUrl(url: string): string | undefined {
   if (/[\p{Cf}\p{Z}\p{Cc}]/u.test(url) || !URL.canParse(url)) return undefined;
   const { protocol, hostname } = new URL(url);
   if (!SCHEMES.includes(protocol)) return undefined;

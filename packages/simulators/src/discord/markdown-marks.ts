@@ -1,6 +1,6 @@
 import {
   type DiscordNode,
-  endOfRun,
+  findRunEnd,
   isSpace,
   isWord,
   type MarkType,
@@ -8,7 +8,7 @@ import {
 } from './markdown.ts';
 
 /** The end of a mark's content and the position where parsing continues. */
-interface Extent {
+interface MarkExtent {
   readonly contentEnd: number;
   readonly end: number;
 }
@@ -20,23 +20,27 @@ interface Extent {
  */
 export const readMark: Rule = (source, at, state, read) => {
   if (!state.inline) return undefined;
-  const candidates: { type: MarkType; from: number; extent: Extent | undefined; bonus: number }[] =
-    [
-      { type: 'italic', from: at + 1, extent: italic(source, at), bonus: 0.2 },
-      { type: 'bold', from: at + 2, extent: pair(source, at, '**'), bonus: 0.1 },
-      { type: 'underline', from: at + 2, extent: pair(source, at, '__'), bonus: 0 },
-      { type: 'strike', from: at + 2, extent: strike(source, at), bonus: 0 },
-    ];
+  const candidates: {
+    type: MarkType;
+    from: number;
+    extent: MarkExtent | undefined;
+    bonus: number;
+  }[] = [
+    { type: 'italic', from: at + 1, extent: matchItalic(source, at), bonus: 0.2 },
+    { type: 'bold', from: at + 2, extent: matchPair(source, at, '**'), bonus: 0.1 },
+    { type: 'underline', from: at + 2, extent: matchPair(source, at, '__'), bonus: 0 },
+    { type: 'strike', from: at + 2, extent: matchStrike(source, at), bonus: 0 },
+  ];
   // Does not apply to the text of a link, where only the stricter italic is parsed.
   if (!state.onlyMarks) {
     candidates.push({
       type: 'italic',
       from: at + 1,
-      extent: starred(source, at, true),
+      extent: matchStarItalic(source, at, true),
       bonus: 0.2,
     });
   }
-  let best: { type: MarkType; from: number; extent: Extent; quality: number } | undefined;
+  let best: { type: MarkType; from: number; extent: MarkExtent; quality: number } | undefined;
   for (const { type, from, extent, bonus } of candidates) {
     if (extent === undefined) continue;
     const quality = extent.end - at + bonus;
@@ -60,14 +64,14 @@ export const readSpoiler: Rule = (source, at, state, read) => {
 /** Matches `code` between backtick runs of equal length; shorter runs are tried if none match. */
 export const readCode: Rule = (source, at, { inline }) => {
   if (!inline || source[at] !== '`') return undefined;
-  const opening = endOfRun(source, at, '`');
+  const opening = findRunEnd(source, at, '`');
   for (let length = opening - at; length > 0; length -= 1) {
     let close = source.indexOf('`', opening);
     while (close >= 0) {
-      const end = endOfRun(source, close, '`');
+      const end = findRunEnd(source, close, '`');
       if (end - close === length) {
         const text = source.slice(at + length, close);
-        return { end, nodes: [{ type: 'code', text: withoutPadding(text) }] };
+        return { end, nodes: [{ type: 'code', text: stripPadding(text) }] };
       }
       close = source.indexOf('`', end);
     }
@@ -78,17 +82,19 @@ export const readCode: Rule = (source, at, { inline }) => {
 /**
  * A single space next to a backtick at either end only separates the backticks and is not shown.
  */
-function withoutPadding(text: string): string {
+function stripPadding(text: string): string {
   const start = /^ +`/.test(text) ? text.slice(1) : text;
   return /` +$/.test(start) ? start.slice(0, -1) : start;
 }
 
-function italic(source: string, at: number): Extent | undefined {
-  return source[at] === '_' ? underscored(source, at) : starred(source, at, false);
+function matchItalic(source: string, at: number): MarkExtent | undefined {
+  return source[at] === '_'
+    ? matchUnderscoreItalic(source, at)
+    : matchStarItalic(source, at, false);
 }
 
 /** Matches `_text_`, which a single underscore at the end of a word closes. */
-function underscored(source: string, at: number): Extent | undefined {
+function matchUnderscoreItalic(source: string, at: number): MarkExtent | undefined {
   let here = at + 1;
   while (here < source.length) {
     if (source[here] !== '_') here += source[here] === '\\' ? 2 : 1;
@@ -103,12 +109,12 @@ function underscored(source: string, at: number): Extent | undefined {
  * Matches `*text*`, whose text has no white space at either end; pairs of stars do not close it.
  * @param loose allows one or two spaces before the closing star
  */
-function starred(source: string, at: number, loose: boolean): Extent | undefined {
+function matchStarItalic(source: string, at: number, loose: boolean): MarkExtent | undefined {
   if (source[at] !== '*' || at + 1 >= source.length || isSpace(source[at + 1])) return undefined;
   let here = at + 1;
   while (here < source.length) {
     if (here > at + 1) {
-      const star = loose ? starBehindSpaces(source, here) : here;
+      const star = loose ? findStarAfterSpaces(source, here) : here;
       if (star !== undefined && isLoneStar(source, star))
         return { contentEnd: here, end: star + 1 };
     }
@@ -119,8 +125,8 @@ function starred(source: string, at: number, loose: boolean): Extent | undefined
   return undefined;
 }
 
-function starBehindSpaces(source: string, at: number): number | undefined {
-  const star = endOfRun(source, at, ' ');
+function findStarAfterSpaces(source: string, at: number): number | undefined {
+  const star = findRunEnd(source, at, ' ');
   return star - at === 1 || star - at === 2 ? star : undefined;
 }
 
@@ -144,7 +150,7 @@ function skipStarredAtom(source: string, at: number): number | undefined {
  * Matches `**text**` and `__text__`, which close at the next pair that is not followed by a third
  * such character.
  */
-function pair(source: string, at: number, mark: '**' | '__'): Extent | undefined {
+function matchPair(source: string, at: number, mark: '**' | '__'): MarkExtent | undefined {
   if (!source.startsWith(mark, at)) return undefined;
   let here = at + 2;
   while (here < source.length) {
@@ -160,7 +166,7 @@ function pair(source: string, at: number, mark: '**' | '__'): Extent | undefined
  * Matches `~~text~~`, which ignores backslashes and whose closing pair must not be followed by an
  * underscore.
  */
-function strike(source: string, at: number): Extent | undefined {
+function matchStrike(source: string, at: number): MarkExtent | undefined {
   if (!source.startsWith('~~', at)) return undefined;
   let close = source.indexOf('~~', at + 3);
   while (close >= 0 && source[close + 2] === '_') close = source.indexOf('~~', close + 1);
@@ -185,11 +191,11 @@ export const readShrug: Rule = (source, at) => {
 
 /** Matches at least two spaces before a line end. */
 export const readBreak: Rule = (source, at) => {
-  const end = endOfBreak(source, at);
+  const end = findBreakEnd(source, at);
   return end === undefined ? undefined : { end, nodes: [{ type: 'text', text: '\n' }] };
 };
 
-function endOfBreak(source: string, at: number): number | undefined {
+function findBreakEnd(source: string, at: number): number | undefined {
   if (source[at] !== ' ' || source[at + 1] !== ' ') return undefined;
   let end = at;
   while (source[end] === ' ') end += 1;
@@ -203,24 +209,24 @@ export const readText: Rule = (source, at) => {
   let plainUntil = 0;
   for (; end < source.length && !isStop(source, end); end += 1) {
     if (end < plainUntil || !isWord(source[end])) continue;
-    plainUntil = endOfWord(source, end);
+    plainUntil = findWordEnd(source, end);
     if (source[plainUntil] === ':' && !isSpace(source[plainUntil + 1] ?? ' ')) break;
   }
-  return { end, nodes: withEmoji(source.slice(at, end)) };
+  return { end, nodes: splitEmoji(source.slice(at, end)) };
 };
 
 /** Whether plain text stops here: before punctuation, empty lines, breaks and `1.`. */
 function isStop(source: string, at: number): boolean {
   const character = source[at] ?? '';
   if (character === '\n') return source[at + 1] === '\n';
-  if (character === ' ') return endOfBreak(source, at) !== undefined;
+  if (character === ' ') return findBreakEnd(source, at) !== undefined;
   if (/[0-9A-Za-z]/.test(character)) return DIGITS_AND_DOT.test(source.slice(at, at + 12));
   return !isSpace(character) && character < '\u00c0';
 }
 
 const DIGITS_AND_DOT = /^\d+\./;
 
-function endOfWord(source: string, at: number): number {
+function findWordEnd(source: string, at: number): number {
   let end = at;
   while (isWord(source[end])) end += 1;
   return end;
@@ -229,7 +235,7 @@ function endOfWord(source: string, at: number): number {
 /** The client's list of emoji follows Unicode's list of recommended emoji sequences. */
 const EMOJI = /(\p{RGI_Emoji})/v;
 
-function withEmoji(text: string): DiscordNode[] {
+function splitEmoji(text: string): DiscordNode[] {
   return text
     .split(EMOJI)
     .map((part, index): DiscordNode => ({ type: index % 2 === 0 ? 'text' : 'emoji', text: part }))

@@ -57,16 +57,21 @@ export type LiveKind =
   | 'silent';
 
 /** Tries to match a rule exactly at `at`. */
-export type Rule = (source: string, at: number, state: ReadState, read: Read) => Taken | undefined;
+export type Rule = (
+  source: string,
+  at: number,
+  state: ReadState,
+  read: ParseText,
+) => RuleMatch | undefined;
 
 /** The result of a rule: the nodes, and the position where they end. */
-export interface Taken {
+export interface RuleMatch {
   readonly end: number;
   readonly nodes: readonly DiscordNode[];
 }
 
 /** Parses a whole text with the rules that apply in this state. */
-export type Read = (source: string, state: ReadState) => DiscordNode[];
+export type ParseText = (source: string, state: ReadState) => DiscordNode[];
 
 export interface ReadState {
   /**
@@ -89,11 +94,11 @@ export interface ReadState {
 }
 
 /** Yields all nodes of a tree, parents before children. */
-export function* allNodes(tree: readonly DiscordNode[]): Generator<DiscordNode> {
+export function* walkNodes(tree: readonly DiscordNode[]): Generator<DiscordNode> {
   for (const node of tree) {
     yield node;
-    if ('children' in node) yield* allNodes(node.children);
-    if (node.type === 'list') for (const item of node.items) yield* allNodes(item);
+    if ('children' in node) yield* walkNodes(node.children);
+    if (node.type === 'list') for (const item of node.items) yield* walkNodes(item);
   }
 }
 
@@ -112,7 +117,7 @@ export function startsIndentedLine({ before }: ReadState): boolean {
 }
 
 /** Returns the position after a run of one character. */
-export function endOfRun(source: string, at: number, character: string): number {
+export function findRunEnd(source: string, at: number, character: string): number {
   let end = at;
   while (source[end] === character) end += 1;
   return end;

@@ -56,22 +56,22 @@ const IS_COMPONENTS_V2 = 1 << 15;
 const OLD_COMPONENTS: ReadonlySet<unknown> = new Set([1, 2, 3, 5, 6, 7, 8]);
 
 /** Converts these parts to API fields. */
-export function fieldsOf(world: World, parts: MessageParts): Partial<WireMessage> {
+export function buildFields(world: World, parts: MessageParts): Partial<WireMessage> {
   const { poll, stickers, forward, invitation, theme, fields, type } = parts;
-  const { activity, application } = invitationOf(invitation);
+  const { activity, application } = buildInvitation(invitation);
   return {
     ...(type === undefined ? {} : { type }),
-    ...(poll && { poll: pollOf(world, poll) }),
-    ...(stickers && { sticker_items: stickers.map((one) => stickerOf(world, one)) }),
-    ...(forward && forwardOf(world, forward)),
+    ...(poll && { poll: buildPoll(world, poll) }),
+    ...(stickers && { sticker_items: stickers.map((one) => buildSticker(world, one)) }),
+    ...(forward && buildForward(world, forward)),
     ...(activity && { activity, application }),
     ...(theme && { shared_client_theme: { colors: [...theme], gradient_angle: 0, base_mix: 50 } }),
-    flags: flagsOf(parts),
+    flags: computeFlags(parts),
     ...fields,
   };
 }
 
-function flagsOf({ components = [], forward, voiceSeconds }: MessageParts): number {
+function computeFlags({ components = [], forward, voiceSeconds }: MessageParts): number {
   const isV2 = components.some(({ type }) => !OLD_COMPONENTS.has(type));
   return (
     (isV2 ? IS_COMPONENTS_V2 : 0) |
@@ -82,7 +82,7 @@ function flagsOf({ components = [], forward, voiceSeconds }: MessageParts): numb
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function pollOf(world: World, poll: NonNullable<MessageParts['poll']>): APIPoll {
+function buildPoll(world: World, poll: NonNullable<MessageParts['poll']>): APIPoll {
   const { question, answers, several = false, votes, closed = false } = poll;
   const counts = (votes ?? []).map((count, at) => ({ id: at + 1, count, me_voted: false }));
   return {
@@ -95,17 +95,17 @@ function pollOf(world: World, poll: NonNullable<MessageParts['poll']>): APIPoll 
   };
 }
 
-function stickerOf(
+function buildSticker(
   world: World,
   { name, format = 1 }: NonNullable<MessageParts['stickers']>[number],
 ): APIStickerItem {
   return { id: world.ids.next(), name, format_type: format };
 }
 
-type Forwarded = Pick<WireMessage, 'message_reference' | 'message_snapshots'>;
+type ForwardFields = Pick<WireMessage, 'message_reference' | 'message_snapshots'>;
 
 /** A forwarded copy, as Discord sends it: without the author, but with the source channel. */
-function forwardOf(world: World, forward: NonNullable<MessageParts['forward']>): Forwarded {
+function buildForward(world: World, forward: NonNullable<MessageParts['forward']>): ForwardFields {
   if ('text' in forward) {
     const origin = { channel_id: world.ids.next(), message_id: world.ids.next() };
     return {
@@ -123,7 +123,7 @@ function forwardOf(world: World, forward: NonNullable<MessageParts['forward']>):
       message_id: message.id,
       ...(guildId === undefined ? {} : { guild_id: guildId }),
     },
-    message_snapshots: [{ message: copyOf(message) }],
+    message_snapshots: [{ message: toSnapshot(message) }],
   };
 }
 
@@ -146,7 +146,7 @@ type WireSnapshot = Pick<
   Extract<keyof APIMessageSnapshot['message'], keyof WireMessage>
 >;
 
-function copyOf(message: WireMessage): WireSnapshot {
+function toSnapshot(message: WireMessage): WireSnapshot {
   const { type, content, timestamp, edited_timestamp, mentions, mention_roles } = message;
   const { attachments, embeds, components, flags, sticker_items } = message;
   return {
@@ -156,9 +156,9 @@ function copyOf(message: WireMessage): WireSnapshot {
   };
 }
 
-type Invitation = Pick<GatewayMessageCreateDispatchData, 'activity' | 'application'>;
+type InvitationFields = Pick<GatewayMessageCreateDispatchData, 'activity' | 'application'>;
 
-function invitationOf(invitation: MessageParts['invitation']): Invitation {
+function buildInvitation(invitation: MessageParts['invitation']): InvitationFields {
   if (invitation === undefined) return {};
   const { type = 1, game } = invitation;
   return {

@@ -1,11 +1,11 @@
 import {
-  allNodes,
   type DiscordNode,
   isPlainText,
   type MarkType,
-  type Read,
+  type ParseText,
   type ReadState,
   type Rule,
+  walkNodes,
 } from './markdown.ts';
 import {
   readBlankLines,
@@ -134,12 +134,12 @@ export function parseDiscordMarkdown(text: string): DiscordMessage {
     tree,
     visible: runs.map((run) => run.marker + run.text).join(''),
     runs,
-    live: [...allNodes(tree)].filter((node) => node.type === 'live'),
+    live: [...walkNodes(tree)].filter((node) => node.type === 'live'),
     violations: findViolations(text, tree),
   };
 }
 
-const read: Read = (source, state) => {
+const read: ParseText = (source, state) => {
   const rules = state.onlyMarks ? LINK_RULES : RULES;
   const nodes: DiscordNode[] = [];
   let { before } = state;
@@ -179,7 +179,7 @@ function joinTexts(tree: readonly DiscordNode[]): DiscordNode[] {
 type Formats = ReadonlySet<RunFormat>;
 type Link = { readonly url: string } | undefined;
 
-interface Writer {
+interface RunWriter {
   readonly runs: FormatRun[];
   marker: string;
   endsLine: boolean;
@@ -187,13 +187,13 @@ interface Writer {
 
 /** Flattens a tree into runs, in reading order. */
 function formatRuns(tree: readonly DiscordNode[]): FormatRun[] {
-  const writer: Writer = { runs: [], marker: '', endsLine: true };
-  for (const node of tree) write(writer, node, new Set(), undefined, 0);
+  const writer: RunWriter = { runs: [], marker: '', endsLine: true };
+  for (const node of tree) writeNode(writer, node, new Set(), undefined, 0);
   return writer.runs;
 }
 
-function write(
-  writer: Writer,
+function writeNode(
+  writer: RunWriter,
   node: DiscordNode,
   formats: Formats,
   link: Link,
@@ -203,75 +203,79 @@ function write(
     case 'text':
     case 'emoji':
     case 'refusedLink':
-      show(writer, node.text, formats, link);
+      writeText(writer, node.text, formats, link);
       break;
     case 'live':
-      show(writer, node.text, add(formats, 'live'), link);
+      writeText(writer, node.text, addFormats(formats, 'live'), link);
       break;
     case 'code':
-      show(writer, node.text, add(formats, 'code'), link);
+      writeText(writer, node.text, addFormats(formats, 'code'), link);
       break;
     case 'codeBlock': {
       const language = node.language === '' ? [] : [`language-${node.language}` as const];
-      onOwnLines(writer, () =>
-        show(writer, node.text, add(formats, 'code', 'codeBlock', ...language), link),
+      writeOnOwnLines(writer, () =>
+        writeText(writer, node.text, addFormats(formats, 'code', 'codeBlock', ...language), link),
       );
       break;
     }
     case 'link': {
       const own = { url: node.url };
-      for (const child of node.children) write(writer, child, add(formats, 'link'), own, level);
+      for (const child of node.children)
+        writeNode(writer, child, addFormats(formats, 'link'), own, level);
       break;
     }
     case 'list':
-      onOwnLines(writer, () => writeList(writer, node, formats, link, level));
+      writeOnOwnLines(writer, () => writeList(writer, node, formats, link, level));
       break;
     case 'heading':
     case 'quote':
     case 'subtext':
     case 'paragraph':
-      onOwnLines(writer, () => {
+      writeOnOwnLines(writer, () => {
         for (const child of node.children)
-          write(writer, child, blockFormats(node, formats), link, level);
+          writeNode(writer, child, getBlockFormats(node, formats), link, level);
       });
       break;
     default:
-      for (const child of node.children) write(writer, child, add(formats, node.type), link, level);
+      for (const child of node.children)
+        writeNode(writer, child, addFormats(formats, node.type), link, level);
   }
 }
 
-function blockFormats(node: DiscordNode, formats: Formats): Formats {
-  if (node.type === 'heading') return add(formats, `heading-${node.level}`);
-  return node.type === 'quote' || node.type === 'subtext' ? add(formats, node.type) : formats;
+function getBlockFormats(node: DiscordNode, formats: Formats): Formats {
+  if (node.type === 'heading') return addFormats(formats, `heading-${node.level}`);
+  return node.type === 'quote' || node.type === 'subtext'
+    ? addFormats(formats, node.type)
+    : formats;
 }
 
 function writeList(
-  writer: Writer,
+  writer: RunWriter,
   { start, items }: Extract<DiscordNode, { type: 'list' }>,
   formats: Formats,
   link: Link,
   level: number,
 ): void {
   for (const [index, item] of items.entries()) {
-    newLine(writer);
+    startNewLine(writer);
     const sign = start === undefined ? '•' : `${start + index}.`;
     writer.marker = `${'  '.repeat(level)}${sign} `;
-    for (const child of item) write(writer, child, formats, link, level + 1);
+    for (const child of item) writeNode(writer, child, formats, link, level + 1);
   }
-  newLine(writer);
+  startNewLine(writer);
 }
 
-function onOwnLines(writer: Writer, content: () => void): void {
-  newLine(writer);
+function writeOnOwnLines(writer: RunWriter, content: () => void): void {
+  startNewLine(writer);
   content();
-  newLine(writer);
+  startNewLine(writer);
 }
 
-function newLine(writer: Writer): void {
-  if (!writer.endsLine || writer.marker !== '') show(writer, '\n', new Set(), undefined);
+function startNewLine(writer: RunWriter): void {
+  if (!writer.endsLine || writer.marker !== '') writeText(writer, '\n', new Set(), undefined);
 }
 
-function show(writer: Writer, text: string, formats: Formats, link: Link): void {
+function writeText(writer: RunWriter, text: string, formats: Formats, link: Link): void {
   if (text === '' && writer.marker === '') return;
   const { marker } = writer;
   writer.marker = '';
@@ -279,6 +283,6 @@ function show(writer: Writer, text: string, formats: Formats, link: Link): void 
   writer.endsLine = text.endsWith('\n');
 }
 
-function add(formats: Formats, ...more: readonly RunFormat[]): Formats {
+function addFormats(formats: Formats, ...more: readonly RunFormat[]): Formats {
   return new Set([...formats, ...more]);
 }

@@ -1,4 +1,4 @@
-import { missingAccess, missingPermissions } from './request.ts';
+import { createMissingAccessRefusal, createMissingPermissionsRefusal } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 import {
   type Channel,
@@ -12,13 +12,17 @@ import {
  * Whether the bot has a permission in a channel. Direct messages with the bot require no
  * permissions.
  */
-export function botMay(world: World, channel: Channel, permission: PermissionName): boolean {
+export function hasBotPermission(
+  world: World,
+  channel: Channel,
+  permission: PermissionName,
+): boolean {
   if (channel.guildId === undefined) return channel.people === undefined;
-  return (permissionsIn(world, channel) & PERMISSION[permission]) !== 0n;
+  return (getBotPermissions(world, channel) & PERMISSION[permission]) !== 0n;
 }
 
 /** The bot's permissions in a guild channel, as bits; 0 when the bot is not a member. */
-export function permissionsIn(world: World, channel: Channel): bigint {
+export function getBotPermissions(world: World, channel: Channel): bigint {
   const guild = world.guildOf(channel);
   if (guild === undefined || guild.left) return 0n;
   const above = channel.parentId === undefined ? undefined : world.channels.get(channel.parentId);
@@ -30,10 +34,14 @@ export function permissionsIn(world: World, channel: Channel): bigint {
  * @throws Refusal with code 10003 (unknown channel), 50001 (missing access) or 50013 (missing
  * permissions)
  */
-export function channelFor(world: World, id: string, permission: PermissionName = 'view'): Channel {
+export function requireChannel(
+  world: World,
+  id: string,
+  permission: PermissionName = 'view',
+): Channel {
   const channel = world.channel(id);
-  if (!botMay(world, channel, 'view')) throw missingAccess();
-  if (!botMay(world, channel, permission)) throw missingPermissions();
+  if (!hasBotPermission(world, channel, 'view')) throw createMissingAccessRefusal();
+  if (!hasBotPermission(world, channel, permission)) throw createMissingPermissionsRefusal();
   return channel;
 }
 
@@ -62,12 +70,12 @@ export const PRIVILEGED = INTENT.members | INTENT.presences | INTENT.content;
  */
 const KNOWN = 0x1_ffff | (1 << 20) | (1 << 21) | (1 << 24) | (1 << 25);
 
-export function areIntents(intents: number): boolean {
+export function isValidIntents(intents: number): boolean {
   return Number.isInteger(intents) && intents >= 0 && (intents & ~KNOWN) === 0;
 }
 
 /** The intent required for an event; 0 when it is always delivered. */
-export function intentFor(event: string, inGuild: boolean): number {
+export function getRequiredIntent(event: string, inGuild: boolean): number {
   if (event.startsWith('MESSAGE_REACTION_'))
     return inGuild ? INTENT.guildReactions : INTENT.directReactions;
   if (event.startsWith('MESSAGE_')) return inGuild ? INTENT.guildMessages : INTENT.directMessages;
@@ -85,7 +93,7 @@ export function intentFor(event: string, inGuild: boolean): number {
  * content is empty, except in direct messages, in the bot's own messages and in messages that
  * mention the bot.
  */
-export function forIntents(event: WorldEvent, intents: number, botId: string): Json {
+export function filterByIntents(event: WorldEvent, intents: number, botId: string): Json {
   const { data } = event;
   const isMessage = event.name === 'MESSAGE_CREATE' || event.name === 'MESSAGE_UPDATE';
   if (!isMessage || event.guildId === undefined || (intents & INTENT.content) !== 0) return data;
@@ -97,12 +105,12 @@ export function hideContent(message: Json, botId: string): Json {
   const quoted = message.referenced_message;
   const inner = isObject(quoted) ? { referenced_message: hideContent(quoted, botId) } : {};
   const mentions = message.mentions;
-  const mentioned = Array.isArray(mentions) && mentions.some((user) => idOf(user) === botId);
-  if (mentioned || idOf(message.author) === botId) return { ...message, ...inner };
+  const mentioned = Array.isArray(mentions) && mentions.some((user) => getId(user) === botId);
+  if (mentioned || getId(message.author) === botId) return { ...message, ...inner };
   const { poll: _poll, message_snapshots: _snapshots, ...rest } = message;
   return { ...rest, ...inner, content: '', embeds: [], attachments: [], components: [] };
 }
 
-function idOf(value: unknown): unknown {
+function getId(value: unknown): unknown {
   return isObject(value) ? value.id : undefined;
 }

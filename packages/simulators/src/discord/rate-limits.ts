@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-interface Window {
+interface RateWindow {
   readonly count: number;
   readonly windowMs: number;
 }
@@ -8,11 +8,11 @@ interface Window {
 /** Limits of the REST interface. */
 export interface RateLimits {
   /** The limit for messages to one channel. */
-  readonly messages: Window;
+  readonly messages: RateWindow;
   /** The limit for any other route, counted separately for each channel, guild or webhook. */
-  readonly routes: Window;
+  readonly routes: RateWindow;
   /** The limit for all routes together, except responses to interactions. */
-  readonly global: Window;
+  readonly global: RateWindow;
 }
 
 /** Limits so high that no test reaches them; the headers are sent nevertheless. */
@@ -29,7 +29,7 @@ export const REAL_LIMITS: RateLimits = {
   global: { count: 50, windowMs: 1000 },
 };
 
-export interface Verdict {
+export interface LimitVerdict {
   readonly headers: Readonly<Record<string, string>>;
   /** The fields of a rejected call; absent when the call is accepted. */
   readonly retryAfterMs?: number;
@@ -52,7 +52,7 @@ export class RateLimiter {
   }
 
   /** `major` is the id of the route's channel, guild or webhook. */
-  take(route: string, major: string): Verdict {
+  take(route: string, major: string): LimitVerdict {
     if (!route.includes('/interactions/') && !route.includes('/webhooks/')) {
       const global = this.#count('global', this.#limits.global);
       if (global.waitMs > 0) return refuse(global.waitMs, true, {});
@@ -70,7 +70,7 @@ export class RateLimiter {
     return waitMs > 0 ? refuse(waitMs, false, headers) : { headers };
   }
 
-  #count(key: string, { count, windowMs }: Window): Bucket & { readonly waitMs: number } {
+  #count(key: string, { count, windowMs }: RateWindow): Bucket & { readonly waitMs: number } {
     const now = this.#clock();
     const old = this.#buckets.get(key);
     const bucket =
@@ -87,7 +87,7 @@ export function refuse(
   retryAfterMs: number,
   global: boolean,
   headers: Readonly<Record<string, string>>,
-): Verdict {
+): LimitVerdict {
   return {
     retryAfterMs,
     global,

@@ -34,11 +34,11 @@ export class RestCall {
   read<T>(form: z.ZodType<T>): T {
     const result = form.safeParse(this.body ?? {});
     if (result.success) return result.data;
-    throw new Refusal(400, 50035, 'Invalid Form Body', formErrors(result.error));
+    throw new Refusal(400, 50035, 'Invalid Form Body', describeFormErrors(result.error));
   }
 }
 
-function formErrors(error: z.ZodError): Json {
+function describeFormErrors(error: z.ZodError): Json {
   const errors: Record<string, unknown> = {};
   for (const { path, message } of error.issues) {
     errors[path.join('.') || 'body'] = { _errors: [{ code: 'BASE_TYPE_BAD', message }] };
@@ -108,7 +108,7 @@ export class Refusal extends Error {
 }
 
 /** Creates a refusal with status 404 for a missing object, with the error code of its type. */
-export function unknown(
+export function createNotFoundRefusal(
   what:
     | 'Channel'
     | 'Guild'
@@ -131,12 +131,12 @@ export function unknown(
 }
 
 /** Creates a refusal with status 403 for a channel that the bot cannot see. */
-export function missingAccess(): Refusal {
+export function createMissingAccessRefusal(): Refusal {
   return new Refusal(403, 50001, 'Missing Access');
 }
 
 /** Creates a refusal with status 403 for a visible channel where the bot lacks the permission. */
-export function missingPermissions(): Refusal {
+export function createMissingPermissionsRefusal(): Refusal {
   return new Refusal(403, 50013, 'Missing Permissions');
 }
 
@@ -144,7 +144,7 @@ export function missingPermissions(): Refusal {
  * Creates a refusal with status 400 naming the invalid field; `path` leads to the field, for
  * example `embeds.0.title`.
  */
-export function invalidForm(path: string, code: string, message: string): Refusal {
+export function createInvalidFormRefusal(path: string, code: string, message: string): Refusal {
   const leaf: Json = { _errors: [{ code, message }] };
   const errors = path.split('.').reduceRight<Json>((inner, name) => ({ [name]: inner }), leaf);
   return new Refusal(400, 50035, 'Invalid Form Body', errors);

@@ -1,4 +1,4 @@
-import { Changes } from '../changes.ts';
+import { ChangeNotifier } from '../changes.ts';
 import type { Pings } from './pings.ts';
 import type { WireAttachment, WireMessage, WireReaction } from './wire.ts';
 
@@ -17,7 +17,7 @@ export interface MessageRoute {
 }
 
 /** A message or edit that the bot sent, as it was stored. */
-export interface Sent {
+export interface SentMessage {
   /** Increases with every message or edit by the bot. */
   readonly seq: number;
   /** The time by the double's clock, in ms since 1970. */
@@ -51,7 +51,7 @@ export interface VisibleMessage {
   readonly message: WireMessage;
 }
 
-export type Lost = 'reset' | 'hang-up' | 'hang';
+export type LostResponse = 'reset' | 'hang-up' | 'hang';
 
 export interface RecordedCall {
   readonly seq: number;
@@ -60,15 +60,15 @@ export interface RecordedCall {
   readonly call: string;
   readonly body: unknown;
   /** The HTTP status of the response, or the fault that replaced it. */
-  readonly outcome: number | Lost;
+  readonly outcome: number | LostResponse;
   /** Discord's error code, if the call was refused. */
   readonly code?: number;
 }
 
 /** Records the bot's actions in order and notifies waiting listeners. */
 export class Transcript {
-  readonly changes = new Changes(() => this.#summary());
-  readonly #sends: Sent[] = [];
+  readonly changes = new ChangeNotifier(() => this.#summary());
+  readonly #sends: SentMessage[] = [];
   readonly #calls: RecordedCall[] = [];
   readonly #clock: () => number;
   #seq = 0;
@@ -77,7 +77,7 @@ export class Transcript {
     this.#clock = clock;
   }
 
-  sent(sent: Omit<Sent, 'seq' | 'at'>): void {
+  sent(sent: Omit<SentMessage, 'seq' | 'at'>): void {
     this.#seq += 1;
     this.#sends.push({ seq: this.#seq, at: this.#clock(), ...sent });
     this.changes.changed();
@@ -90,7 +90,7 @@ export class Transcript {
   }
 
   /** All messages that the bot sent after `after` (a `seq`), oldest first. */
-  sends(after = 0): Sent[] {
+  sends(after = 0): SentMessage[] {
     return this.#sends.filter(({ seq }) => seq > after);
   }
 

@@ -1,4 +1,4 @@
-import { allNodes, type DiscordNode, isPlainText } from './markdown.ts';
+import { type DiscordNode, isPlainText, walkNodes } from './markdown.ts';
 
 /** Problems of a message that Discord accepts despite them. */
 export type ViolationKind =
@@ -37,19 +37,19 @@ const DEEP_HEADING = /(?:^|\n) *#{4,6} /;
  * Finds the problems of a message, given its source and its parsed tree; does not check the length.
  */
 export function findViolations(source: string, tree: readonly DiscordNode[]): Violation[] {
-  const nodes = [...allNodes(tree)];
+  const nodes = [...walkNodes(tree)];
   const found: Violation[] = [];
   const report = (kind: ViolationKind, where: string) => found.push({ kind, where });
-  if (!nodes.some(isSeen)) report('empty', '');
+  if (!nodes.some(isVisible)) report('empty', '');
   const counted = nodes.filter(({ type }) => type !== 'text' && type !== 'refusedLink').length;
   if (counted >= TOO_MANY_NODES) report('too-many-nodes', `${counted}`);
   for (const node of nodes) {
     if (node.type === 'live') report('live', node.text);
     if (node.type === 'refusedLink') report('refused-link', node.text);
-    if (node.type === 'list' && node.loose) report('loose-list', shortText([node]));
-    if (node.type === 'list' && node.joined) report('joined-lines', shortText([node]));
+    if (node.type === 'list' && node.loose) report('loose-list', getShortText([node]));
+    if (node.type === 'list' && node.joined) report('joined-lines', getShortText([node]));
   }
-  for (const ping of pings(source, nodes)) report('ping', ping);
+  for (const ping of findPings(source, nodes)) report('ping', ping);
   const plain = nodes.map((node) => (isPlainText(node) ? node.text : '\0')).join('');
   const table = TABLE.exec(plain)?.[0];
   if (table?.includes('|', table.indexOf('\n'))) report('table', table);
@@ -62,7 +62,7 @@ export function findViolations(source: string, tree: readonly DiscordNode[]): Vi
  * Finds text that the servers may treat as a mention; the servers recognize code and URLs, but not
  * escapes.
  */
-function pings(source: string, nodes: readonly DiscordNode[]): string[] {
+function findPings(source: string, nodes: readonly DiscordNode[]): string[] {
   const code = nodes.flatMap((node) => {
     if (node.type === 'link') return [...node.url.matchAll(PING)];
     return isCode(node) ? [...node.text.matchAll(PING)] : [];
@@ -75,11 +75,11 @@ function isCode(node: DiscordNode): node is Extract<DiscordNode, { type: 'code' 
   return node.type === 'code' || node.type === 'codeBlock';
 }
 
-function isSeen(node: DiscordNode): boolean {
+function isVisible(node: DiscordNode): boolean {
   return 'text' in node && /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(node.text);
 }
 
-function shortText(tree: readonly DiscordNode[]): string {
-  const texts = [...allNodes(tree)].map((node) => ('text' in node ? node.text : ''));
+function getShortText(tree: readonly DiscordNode[]): string {
+  const texts = [...walkNodes(tree)].map((node) => ('text' in node ? node.text : ''));
   return texts.join('').slice(0, 40);
 }

@@ -1,7 +1,7 @@
-import { type Optional, sentWith } from '../optional-fields.ts';
+import { applyOptionalFields, type OptionalFieldMode } from '../optional-fields.ts';
 import type { Command } from './command-form.ts';
 import { NEVER_NULL, OPTIONAL_FIELDS } from './optional-fields.ts';
-import { unknown } from './request.ts';
+import { createNotFoundRefusal } from './request.ts';
 import type { Transcript } from './transcript.ts';
 import { isObject, type Json, type WireMessage, type WireUser } from './wire.ts';
 
@@ -123,7 +123,7 @@ export class World {
   /** The base URL of files, set when the server starts to listen. */
   fileBase = '';
   /** The form of optional fields: with a value, as null, or omitted. */
-  optional: Optional = 'present';
+  optional: OptionalFieldMode = 'present';
   #listener: (event: WorldEvent) => void = () => {};
 
   constructor(clock: () => number, transcript: Transcript, botId: string) {
@@ -131,7 +131,7 @@ export class World {
     this.nonces = new Nonces(clock);
     this.ids = new Snowflakes(clock);
     this.transcript = transcript;
-    this.bot = { ...newUser(botId), username: 'parley-test', bot: true };
+    this.bot = { ...createUser(botId), username: 'parley-test', bot: true };
     this.users.set(botId, this.bot);
   }
 
@@ -148,7 +148,7 @@ export class World {
    * Converts a document to the form in which it is sent; for gateway events, `event` is their name.
    */
   asSent(document: unknown, event?: string | null): unknown {
-    const sent = sentWith(this.optional, OPTIONAL_FIELDS, document, NEVER_NULL);
+    const sent = applyOptionalFields(this.optional, OPTIONAL_FIELDS, document, NEVER_NULL);
     if (event !== 'INTERACTION_CREATE' || !isObject(sent) || !isObject(document)) return sent;
     // Chosen and typed values keep fields that are optional elsewhere, and an interaction in a
     // guild always names the member.
@@ -158,7 +158,7 @@ export class World {
 
   /** Returns a user; creates unknown users. */
   user(id: string): WireUser {
-    const user = this.users.get(id) ?? newUser(id);
+    const user = this.users.get(id) ?? createUser(id);
     this.users.set(id, user);
     return user;
   }
@@ -233,19 +233,19 @@ export class World {
   /** @throws Refusal with code 10003 (unknown channel) */
   channel(id: string): Channel {
     const channel = this.channels.get(id);
-    if (channel === undefined) throw unknown('Channel');
+    if (channel === undefined) throw createNotFoundRefusal('Channel');
     return channel;
   }
 
   /** @throws Refusal with code 10008 (unknown message) */
   message(channel: Channel, id: string): WireMessage {
     const message = channel.messages.get(id);
-    if (message === undefined) throw unknown('Message');
+    if (message === undefined) throw createNotFoundRefusal('Message');
     return message;
   }
 }
 
-function newUser(id: string): WireUser {
+function createUser(id: string): WireUser {
   return {
     id,
     username: `user${id.slice(-4)}`,

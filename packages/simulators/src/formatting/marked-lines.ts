@@ -1,4 +1,4 @@
-import { type Found, findCrossing, type Line, type LinkSpan } from './read-marks.ts';
+import { type FoundMarks, hasCrossing, type Line, type LinkSpan } from './read-marks.ts';
 
 /** One line of a message as a phone renders it; a monospace run in a line may contain line ends. */
 export type FormattedLine = Line & { readonly children: readonly Inline[] };
@@ -6,7 +6,7 @@ export type FormattedLine = Line & { readonly children: readonly Inline[] };
 /** The lines of a message under one interpretation of its marks. */
 export function buildLines(
   text: string,
-  found: Found,
+  found: FoundMarks,
   links: readonly LinkSpan[] = [],
 ): FormattedLine[] {
   return found.lines.map((line) => ({
@@ -32,12 +32,12 @@ export interface FormatRun {
   readonly link?: { readonly url: string };
 }
 
-export function lineRuns(line: FormattedLine): FormatRun[] {
+export function toLineRuns(line: FormattedLine): FormatRun[] {
   const formats: Format[] = line.kind === 'paragraph' ? [] : [line.kind];
-  return line.children.flatMap((child) => inlineRuns(child, formats));
+  return line.children.flatMap((child) => toInlineRuns(child, formats));
 }
 
-function inlineRuns(inline: Inline, formats: readonly Format[]): FormatRun[] {
+function toInlineRuns(inline: Inline, formats: readonly Format[]): FormatRun[] {
   switch (inline.type) {
     case 'text':
     case 'url':
@@ -49,15 +49,15 @@ function inlineRuns(inline: Inline, formats: readonly Format[]): FormatRun[] {
       return [{ text: inline.text, formats, link: { url: inline.url } }];
     default: {
       const inside = [...formats, inline.type];
-      return inline.children.flatMap((child) => inlineRuns(child, inside));
+      return inline.children.flatMap((child) => toInlineRuns(child, inside));
     }
   }
 }
 
-export function visibleText(lines: readonly FormattedLine[]): string {
+export function getVisibleText(lines: readonly FormattedLine[]): string {
   return lines
     .map((line) => {
-      const text = lineRuns(line)
+      const text = toLineRuns(line)
         .map((run) => run.text)
         .join('');
       if (line.kind === 'bullet') return `• ${text}`;
@@ -75,7 +75,7 @@ export type Inline =
   | { readonly type: 'link'; readonly text: string; readonly url: string }
   | { readonly type: MarkType; readonly children: readonly Inline[] };
 
-type Node = Found['opaque'][number] | Found['pairs'][number] | LinkSpan;
+type Node = FoundMarks['opaque'][number] | FoundMarks['pairs'][number] | LinkSpan;
 
 const MARKER_LENGTH = { monospace: 3, code: 1, url: 0, link: 0, bold: 1, italic: 1, strike: 1 };
 
@@ -86,10 +86,10 @@ const MARKER_LENGTH = { monospace: 3, code: 1, url: 0, link: 0, bold: 1, italic:
 function buildInlines(text: string, line: Line, all: readonly Node[]): Inline[] {
   const nodes = all.filter((node) => node.from >= line.from && node.to <= line.to);
   nodes.sort((a, b) => a.from - b.from || b.to - a.to);
-  return build(text, line.from, line.to, nodes);
+  return buildNodes(text, line.from, line.to, nodes);
 }
 
-function build(text: string, from: number, to: number, nodes: readonly Node[]): Inline[] {
+function buildNodes(text: string, from: number, to: number, nodes: readonly Node[]): Inline[] {
   const children: Inline[] = [];
   let at = from;
   const plain = (end: number) => {
@@ -102,7 +102,7 @@ function build(text: string, from: number, to: number, nodes: readonly Node[]): 
     const inner = [node.from + width, node.to - width] as const;
     if (node.type === 'bold' || node.type === 'italic' || node.type === 'strike') {
       const rest = nodes.slice(index + 1).filter((other) => other.from < node.to);
-      children.push({ type: node.type, children: build(text, ...inner, rest) });
+      children.push({ type: node.type, children: buildNodes(text, ...inner, rest) });
     } else if (node.type === 'link') {
       children.push({ type: 'link', text: text.slice(...inner), url: node.url });
     } else children.push({ type: node.type, text: text.slice(...inner) });
@@ -113,7 +113,7 @@ function build(text: string, from: number, to: number, nodes: readonly Node[]): 
 }
 
 /** The parts of a text that the strict reading and another reading render differently. */
-export function findAmbiguous(text: string, strict: Found, loose: Found): string[] {
+export function findAmbiguous(text: string, strict: FoundMarks, loose: FoundMarks): string[] {
   const found: string[] = [];
   const nameOf = (a: { type: string; from: number; to: number }) => `${a.type} ${a.from} ${a.to}`;
   const certain = new Set([...strict.pairs, ...strict.opaque].map(nameOf));
@@ -128,7 +128,7 @@ export function findAmbiguous(text: string, strict: Found, loose: Found): string
   for (const line of strict.lines) {
     if (isTornQuote(text, line)) found.push(text.slice(line.start, line.to));
   }
-  if (findCrossing([...strict.pairs, ...strict.opaque])) found.push(text);
+  if (hasCrossing([...strict.pairs, ...strict.opaque])) found.push(text);
   return found;
 }
 

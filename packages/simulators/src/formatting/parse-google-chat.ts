@@ -1,6 +1,6 @@
 import type { LineStart, Reading } from './read-marks.ts';
 import { type MarkedMessage, readMessage } from './read-message.ts';
-import { type Flattened, Flattener } from './tokens.ts';
+import { type FlattenedMessage, Flattener } from './tokens.ts';
 
 /**
  * Parses the syntax of Google Chat (`MARKUP_SYNTAX_CHAT`) strictly: only unambiguous marks count,
@@ -28,7 +28,7 @@ const TOKENS =
   /<(?:users\/[^<>\n]*|[a-z][a-z0-9+.-]*:[^<>\n]*|[^\s\p{Cf}<>|*_~`][^<>|\n]*\|[^<>\n]*)>/giu;
 const LINK = /^<(https?:\/\/[^\s|]+)\|([^|]+)>$/i;
 
-function flatten(text: string): Flattened {
+function flatten(text: string): FlattenedMessage {
   const flattener = new Flattener();
   let from = 0;
   for (const { index, 0: token } of text.matchAll(TOKENS)) {

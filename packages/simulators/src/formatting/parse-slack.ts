@@ -1,6 +1,6 @@
 import type { LineStart, Reading } from './read-marks.ts';
 import { type MarkedMessage, readMessage } from './read-message.ts';
-import { type Flattened, Flattener } from './tokens.ts';
+import { type FlattenedMessage, Flattener } from './tokens.ts';
 
 /**
  * Parses Slack's mrkdwn strictly, as in the field `text` of a message: only unambiguous marks
@@ -35,7 +35,7 @@ const LINK = /^<((?:https?:\/\/|mailto:)[^\s|`]+)(?:\|([^|]+))?>$/i;
 const NAME = /(?<!\w)@\w+/g;
 const EMOJI = /:[\w'+-]*[a-z][\w'+-]*:|:(?:[+-]1|100|1234):/g;
 
-function flatten(text: string): Flattened {
+function flatten(text: string): FlattenedMessage {
   const flattener = new Flattener();
   let from = 0;
   const addText = (to: number) => {

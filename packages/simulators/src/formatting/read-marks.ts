@@ -10,10 +10,10 @@ export type Line = LineKind & {
 };
 
 /** The lines, ranges and marks found in a text under one reading. */
-export interface Found {
+export interface FoundMarks {
   readonly lines: readonly Line[];
-  readonly opaque: readonly Opaque[];
-  readonly pairs: readonly Pair[];
+  readonly opaque: readonly OpaqueRange[];
+  readonly pairs: readonly MarkerPair[];
   /** The position of an unmatched triple backtick. */
   readonly unpaired: number | undefined;
 }
@@ -39,7 +39,7 @@ export interface LinkSpan {
 export type LineStart = LineKind & { readonly length: number };
 
 /** Finds lines, then ranges that contain no marks, then marks. */
-export function readLines(text: string, reading: Reading, rules: LineRules): Found {
+export function readLines(text: string, reading: Reading, rules: LineRules): FoundMarks {
   const taken = new Uint8Array(text.length);
   const { found, unpaired } = findMonospace(text);
   for (const { from, to } of found) taken.fill(1, from, to);
@@ -49,12 +49,12 @@ export function readLines(text: string, reading: Reading, rules: LineRules): Fou
     const { length, ...kind } = rules.readStart(text.slice(start, end), reading);
     return { ...kind, start, from: start + length, to: end };
   });
-  const opaque: Opaque[] = [...found];
-  const pairs: Pair[] = [];
+  const opaque: OpaqueRange[] = [...found];
+  const pairs: MarkerPair[] = [];
   for (const { from, to } of lines) {
     const content = text.slice(from, to);
     for (const found of findUrls(content, from, reading)) {
-      const url = outsideLinks(found, links);
+      const url = trimBeforeLinks(found, links);
       if (url === undefined || taken[url.from] !== 0) continue;
       opaque.push(url);
       taken.fill(1, url.from, url.to);
@@ -81,7 +81,7 @@ function splitLines(text: string, taken: Uint8Array): [number, number][] {
 }
 
 /** A range that is not searched for marks. */
-export interface Opaque {
+export interface OpaqueRange {
   readonly type: 'monospace' | 'code' | 'url';
   /** Offsets in the whole text, including the markers. */
   readonly from: number;
@@ -97,8 +97,8 @@ const BARE_URL = /\b(?:[a-z0-9-]+\.)+[a-z]{2,}\/[^\s`]*/gi;
 /**
  * Finds triple-backtick ranges, which may span lines and need visible content but no word boundary.
  */
-function findMonospace(text: string): { found: Opaque[]; unpaired: number | undefined } {
-  const found: Opaque[] = [];
+function findMonospace(text: string): { found: OpaqueRange[]; unpaired: number | undefined } {
+  const found: OpaqueRange[] = [];
   let from = text.indexOf(FENCE);
   while (from >= 0) {
     let end = text.indexOf(FENCE, from + FENCE.length);
@@ -117,8 +117,8 @@ function findMonospace(text: string): { found: Opaque[]; unpaired: number | unde
  * client may include everything. A loose reading drops trailing punctuation and markers, because a
  * client may exclude them.
  */
-function findUrls(line: string, start: number, reading: Reading): Opaque[] {
-  const found: Opaque[] = [];
+function findUrls(line: string, start: number, reading: Reading): OpaqueRange[] {
+  const found: OpaqueRange[] = [];
   for (const pattern of [SCHEME_URL, BARE_URL]) {
     for (const match of line.matchAll(pattern)) {
       const address = reading === 'strict' ? match[0] : match[0].replace(/[^\p{L}\p{N}/]+$/u, '');
@@ -132,7 +132,7 @@ function findUrls(line: string, start: number, reading: Reading): Opaque[] {
 }
 
 /** Returns the part of a URL before the link that ends it. */
-function outsideLinks(url: Opaque, links: readonly LinkSpan[]): Opaque | undefined {
+function trimBeforeLinks(url: OpaqueRange, links: readonly LinkSpan[]): OpaqueRange | undefined {
   const link = links.find(({ from, to }) => from < url.to && url.from < to);
   if (link === undefined) return url;
   return url.from < link.from ? { ...url, to: link.from } : undefined;
@@ -142,8 +142,8 @@ function outsideLinks(url: Opaque, links: readonly LinkSpan[]): Opaque | undefin
  * Finds inline code in one line. The strict reading requires word boundaries and only text inside;
  * a loose reading accepts any pair of backticks.
  */
-function findCode(line: string, start: number, taken: Uint8Array, reading: Reading): Opaque[] {
-  const found: Opaque[] = [];
+function findCode(line: string, start: number, taken: Uint8Array, reading: Reading): OpaqueRange[] {
+  const found: OpaqueRange[] = [];
   const isTick = (at: number) => line[at] === '`' && taken[start + at] === 0;
   let open = 0;
   while (open < line.length) {
@@ -161,18 +161,18 @@ function findCode(line: string, start: number, taken: Uint8Array, reading: Readi
 
 function isCode(line: string, open: number, close: number, reading: Reading): boolean {
   if (close - open < 2) return false;
-  const first = characterAt(line, open + 1);
-  const last = characterBefore(line, close);
+  const first = getCharacterAt(line, open + 1);
+  const last = getCharacterBefore(line, close);
   if (!isInside(first, reading) || !isInside(last, reading)) return false;
-  const before = characterBefore(line, open);
-  const after = characterAt(line, close + 1);
+  const before = getCharacterBefore(line, open);
+  const after = getCharacterAt(line, close + 1);
   if (before === '\u2060' || after === '\u2060') return false;
   if (reading !== 'strict') return true;
   return before !== '`' && after !== '`' && isEdge(before, reading) && isEdge(after, reading);
 }
 
 /** A pair of markers in one line, as offsets in the whole text. */
-interface Pair {
+interface MarkerPair {
   readonly type: 'bold' | 'italic' | 'strike';
   readonly from: number;
   readonly to: number;
@@ -190,34 +190,34 @@ const MARKERS = [
  * not occur between the two markers, because some clients then show no mark.
  * @param taken nonzero for characters that belong to another construct
  */
-function findMarks(line: string, start: number, taken: Uint8Array, reading: Reading): Pair[] {
+function findMarks(line: string, start: number, taken: Uint8Array, reading: Reading): MarkerPair[] {
   return MARKERS.flatMap(([marker, type]) => {
-    const pairs: Pair[] = [];
+    const pairs: MarkerPair[] = [];
     let open: number | undefined;
     for (let at = line.indexOf(marker); at >= 0; at = line.indexOf(marker, at + 1)) {
       const isFree = taken[start + at] === 0;
       const isPair = isFree && open !== undefined && at - open > 1;
-      if (isPair && open !== undefined && closes(line, at, marker, reading)) {
+      if (isPair && open !== undefined && canCloseMark(line, at, marker, reading)) {
         pairs.push({ type, from: start + open, to: start + at + 1 });
         open = undefined;
       } else if (open === undefined || reading === 'strict') {
-        open = isFree && opens(line, at, marker, reading) ? at : undefined;
+        open = isFree && canOpenMark(line, at, marker, reading) ? at : undefined;
       }
     }
     return pairs;
   });
 }
 
-function opens(line: string, at: number, marker: string, reading: Reading): boolean {
-  const before = characterBefore(line, at);
-  const after = characterAt(line, at + 1);
+function canOpenMark(line: string, at: number, marker: string, reading: Reading): boolean {
+  const before = getCharacterBefore(line, at);
+  const after = getCharacterAt(line, at + 1);
   if (reading === 'strict' && (before === marker || after === marker)) return false;
   return isEdge(before, reading) && isInside(after, reading);
 }
 
-function closes(line: string, at: number, marker: string, reading: Reading): boolean {
-  const before = characterBefore(line, at);
-  const after = characterAt(line, at + 1);
+function canCloseMark(line: string, at: number, marker: string, reading: Reading): boolean {
+  const before = getCharacterBefore(line, at);
+  const after = getCharacterAt(line, at + 1);
   if (reading === 'strict' && (before === marker || after === marker)) return false;
   return isInside(before, reading) && isEdge(after, reading);
 }
@@ -225,7 +225,7 @@ function closes(line: string, at: number, marker: string, reading: Reading): boo
 /**
  * Whether any two pairs overlap without nesting; clients then show one of the two marks or none.
  */
-export function findCrossing(pairs: readonly { from: number; to: number }[]): boolean {
+export function hasCrossing(pairs: readonly { from: number; to: number }[]): boolean {
   const open: number[] = [];
   for (const { from, to } of [...pairs].sort((a, b) => a.from - b.from)) {
     while ((open.at(-1) ?? Number.POSITIVE_INFINITY) <= from) open.pop();
@@ -281,14 +281,14 @@ function isInside(character: string | undefined, reading: Reading): boolean {
 }
 
 /** Returns the code point that starts at this offset of a line. */
-function characterAt(text: string, at: number): string | undefined {
+function getCharacterAt(text: string, at: number): string | undefined {
   const code = text.codePointAt(at);
   return code === undefined ? undefined : String.fromCodePoint(code);
 }
 
 /** Returns the code point that ends before this offset of a line. */
-function characterBefore(text: string, at: number): string | undefined {
+function getCharacterBefore(text: string, at: number): string | undefined {
   const low = text.charCodeAt(at - 1);
   const isLow = low >= 0xdc00 && low <= 0xdfff;
-  return at <= 0 ? undefined : characterAt(text, isLow && at > 1 ? at - 2 : at - 1);
+  return at <= 0 ? undefined : getCharacterAt(text, isLow && at > 1 ? at - 2 : at - 1);
 }

@@ -3,11 +3,11 @@ import {
   type FormatRun,
   type FormattedLine,
   findAmbiguous,
-  lineRuns,
-  visibleText,
+  getVisibleText,
+  toLineRuns,
 } from './marked-lines.ts';
 import { type LineRules, type Reading, readLines } from './read-marks.ts';
-import type { Flattened, TokenViolation } from './tokens.ts';
+import type { FlattenedMessage, TokenViolation } from './tokens.ts';
 
 /** A parsed message: its visible text and its violations. */
 export interface MarkedMessage {
@@ -31,7 +31,7 @@ const OTHER_READINGS: readonly Reading[] = ['loose', 'loose-joiner-space', 'loos
 
 /** Parses a message without its tokens under every reading. */
 export function readMessage(
-  { text, links, violations }: Flattened,
+  { text, links, violations }: FlattenedMessage,
   readStart: LineRules['readStart'],
 ): MarkedMessage {
   const rules = { readStart, links };
@@ -49,8 +49,8 @@ export function readMessage(
   const lines = buildLines(text, strict, links);
   return {
     lines,
-    visible: visibleText(lines),
-    runs: lines.flatMap(lineRuns),
+    visible: getVisibleText(lines),
+    runs: lines.flatMap(toLineRuns),
     violations: [
       ...violations,
       ...(strict.unpaired === undefined ? [] : [{ kind: 'fence', text: '```' } as const]),

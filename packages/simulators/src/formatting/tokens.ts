@@ -1,7 +1,7 @@
 import type { LinkSpan } from './read-marks.ts';
 
 /** A message in which each token is replaced by its visible text. */
-export interface Flattened {
+export interface FlattenedMessage {
   readonly text: string;
   readonly links: readonly LinkSpan[];
   /** An invalid token or entity, or a token that notifies people. */
@@ -42,7 +42,7 @@ export class Flattener {
     this.#violations.push({ kind, text });
   }
 
-  end(): Flattened {
+  end(): FlattenedMessage {
     return { text: this.#text, links: this.#links, violations: this.#violations };
   }
 }

@@ -5,12 +5,12 @@ export {
   describeDifference,
   type PlayOptions,
   playScene,
+  type RecordedMessage as Shown,
   type Recording,
   readScene,
   recordScene,
   type Scene,
   type SceneLine,
-  type Shown,
   writeScene,
 } from './scene.ts';
 export type { Simulator } from './simulator.ts';

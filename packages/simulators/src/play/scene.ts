@@ -17,7 +17,7 @@ const Shown = z.strictObject({
   replyTo: z.string().optional(),
   gone: z.literal(true).optional(),
 });
-export type Shown = z.infer<typeof Shown>;
+export type RecordedMessage = z.infer<typeof Shown>;
 
 const at = z.number().min(0).optional();
 /**
@@ -71,7 +71,7 @@ export function recordScene(
 ): Recording {
   const start = simulator.world().now;
   const lines: SceneLine[] = [];
-  const recorded = new Map<string, Shown>();
+  const recorded = new Map<string, RecordedMessage>();
   const add = (line: SceneLine): void => {
     lines.push(line);
     onLine(line);
@@ -79,10 +79,10 @@ export function recordScene(
   const look = (): number => {
     const world = simulator.world();
     const at = Math.max(0, Math.round(world.now - start));
-    const shown = shownIn(world);
+    const shown = collectBotMessages(world);
     for (const [key, one] of shown) {
       const before = recorded.get(key);
-      if (!isDeepStrictEqual(before, one)) add({ at, shown: telling(one, before) });
+      if (!isDeepStrictEqual(before, one)) add({ at, shown: omitEmptyLists(one, before) });
     }
     for (const [key, { chat, message, gone }] of recorded) {
       if (shown.has(key) || gone) continue;
@@ -125,9 +125,13 @@ export interface PlayOptions {
 }
 
 export type Difference =
-  | { readonly kind: 'missing'; readonly expected: Shown }
-  | { readonly kind: 'different'; readonly expected: Shown; readonly seen: Shown }
-  | { readonly kind: 'unexpected'; readonly seen: Shown }
+  | { readonly kind: 'missing'; readonly expected: RecordedMessage }
+  | {
+      readonly kind: 'different';
+      readonly expected: RecordedMessage;
+      readonly seen: RecordedMessage;
+    }
+  | { readonly kind: 'unexpected'; readonly seen: RecordedMessage }
   /** An act that was impossible, such as pressing a missing button. */
   | { readonly kind: 'impossible'; readonly act: Act; readonly reason: string };
 
@@ -147,8 +151,9 @@ export async function playScene(
   scene: Scene,
   { patienceMs = TIMEOUT_MS, settleMs = SETTLE_MS, ignore = [CODES] }: PlayOptions = {},
 ): Promise<Difference[]> {
-  const isSame = (expected: Shown, seen: Shown | undefined) => fits(expected, seen, ignore);
-  const expected = new Map<string, Shown>();
+  const isSame = (expected: RecordedMessage, seen: RecordedMessage | undefined) =>
+    matchesExpected(expected, seen, ignore);
+  const expected = new Map<string, RecordedMessage>();
   const impossible: Difference[] = [];
   for (const line of scene) {
     if ('act' in line) {
@@ -159,15 +164,15 @@ export async function playScene(
       });
     } else {
       const { shown } = line;
-      expected.set(keyOf(shown), shown);
-      const look = () => shownIn(simulator.world()).get(keyOf(shown));
-      await until(simulator, () => isSame(shown, look()), { patienceMs, settleMs }, look);
+      expected.set(toMessageKey(shown), shown);
+      const look = () => collectBotMessages(simulator.world()).get(toMessageKey(shown));
+      await waitUntil(simulator, () => isSame(shown, look()), { patienceMs, settleMs }, look);
     }
   }
   // Unexpected messages may still arrive after the last expected one.
-  const texts = () => JSON.stringify([...shownIn(simulator.world())]);
-  await until(simulator, () => false, { patienceMs: settleMs, settleMs }, texts);
-  const seen = shownIn(simulator.world());
+  const texts = () => JSON.stringify([...collectBotMessages(simulator.world())]);
+  await waitUntil(simulator, () => false, { patienceMs: settleMs, settleMs }, texts);
+  const seen = collectBotMessages(simulator.world());
   const differences = [...expected].flatMap(([key, one]): Difference[] => {
     const now = seen.get(key);
     if (isSame(one, now)) return [];
@@ -184,41 +189,41 @@ export async function playScene(
 
 /** Describes a difference in readable text. */
 export function describeDifference(difference: Difference): string {
-  const placeOf = ({ chat, message }: Shown) => `${chat} ${message}`;
+  const placeOf = ({ chat, message }: RecordedMessage) => `${chat} ${message}`;
   switch (difference.kind) {
     case 'missing':
-      return `${placeOf(difference.expected)} is missing: ${textOf(difference.expected)}`;
+      return `${placeOf(difference.expected)} is missing: ${formatMessageText(difference.expected)}`;
     case 'unexpected':
-      return `${placeOf(difference.seen)} was not expected: ${textOf(difference.seen)}`;
+      return `${placeOf(difference.seen)} was not expected: ${formatMessageText(difference.seen)}`;
     case 'different': {
       const { expected, seen } = difference;
-      return `${placeOf(seen)} is different\n  expected: ${textOf(expected)}\n  seen:     ${textOf(seen)}`;
+      return `${placeOf(seen)} is different\n  expected: ${formatMessageText(expected)}\n  seen:     ${formatMessageText(seen)}`;
     }
     case 'impossible':
       return `Act failed: ${JSON.stringify(difference.act)}: ${difference.reason}`;
   }
 }
 
-function textOf(shown: Shown): string {
-  const { chat: _chat, message: _message, ...rest } = telling(shown);
+function formatMessageText(shown: RecordedMessage): string {
+  const { chat: _chat, message: _message, ...rest } = omitEmptyLists(shown);
   return JSON.stringify(rest);
 }
 
-function keyOf({ chat, message }: Shown): string {
+function toMessageKey({ chat, message }: RecordedMessage): string {
   return `${chat} ${message}`;
 }
 
 /** Returns the bot's messages in all chats. */
-function shownIn({ chats }: SimulatedWorld): Map<string, Shown> {
+function collectBotMessages({ chats }: SimulatedWorld): Map<string, RecordedMessage> {
   const all = chats.flatMap(({ key: chat, messages }) =>
     messages
       .filter(({ from, isGrowing }) => from === 'bot' && !isGrowing)
-      .map((message) => shownOf(chat, message)),
+      .map((message) => toRecordedMessage(chat, message)),
   );
-  return new Map(all.map((one) => [keyOf(one), one]));
+  return new Map(all.map((one) => [toMessageKey(one), one]));
 }
 
-function shownOf(chat: string, message: SimulatedMessage): Shown {
+function toRecordedMessage(chat: string, message: SimulatedMessage): RecordedMessage {
   const { key, text, buttons, files, reactions, replyTo, isDeleted } = message;
   if (isDeleted) return { chat, message: key, gone: true };
   return {
@@ -229,7 +234,7 @@ function shownOf(chat: string, message: SimulatedMessage): Shown {
 }
 
 /** Omits empty lists, except lists that had entries before. */
-function telling(shown: Shown, before?: Shown): Shown {
+function omitEmptyLists(shown: RecordedMessage, before?: RecordedMessage): RecordedMessage {
   const { buttons = [], files = [], reactions = [], ...rest } = shown;
   const had = (list: readonly string[] | undefined) => (list?.length ?? 0) > 0;
   return {
@@ -240,12 +245,16 @@ function telling(shown: Shown, before?: Shown): Shown {
   };
 }
 
-function fits(expected: Shown, seen: Shown | undefined, ignore: readonly RegExp[]): boolean {
+function matchesExpected(
+  expected: RecordedMessage,
+  seen: RecordedMessage | undefined,
+  ignore: readonly RegExp[],
+): boolean {
   if (seen === undefined) return expected.gone === true;
   const { text, matches, ...rest } = expected;
   const { text: seenText = '' } = seen;
   const isLike = Object.entries(rest).every(([name, value]) =>
-    isDeepStrictEqual(value, seen[name as keyof Shown]),
+    isDeepStrictEqual(value, seen[name as keyof RecordedMessage]),
   );
   if (!isLike) return false;
   if (matches !== undefined) return new RegExp(matches, 'u').test(seenText);
@@ -257,7 +266,7 @@ function fits(expected: Shown, seen: Shown | undefined, ignore: readonly RegExp[
  * Waits until `isThere` returns true; gives up after `patienceMs`, or when an existing value has
  * not changed for `settleMs`.
  */
-function until(
+function waitUntil(
   simulator: Simulator,
   isThere: () => boolean,
   { patienceMs, settleMs }: { readonly patienceMs: number; readonly settleMs: number },

@@ -1,5 +1,5 @@
-import type { Changes } from '../changes.ts';
-import type { Abilities, FaultName, Platform, SimulatedCall } from './world.ts';
+import type { ChangeNotifier } from '../changes.ts';
+import type { FaultName, Platform, PlatformAbilities, SimulatedCall } from './world.ts';
 
 /**
  * The platform-specific part of a simulator. People, chats and messages have the platform's own ids
@@ -10,16 +10,16 @@ export interface PlatformSide {
   readonly bot: string;
   /** The settings for a Parley account that connects to this platform. */
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly changes: Changes;
-  readonly can: Abilities;
+  readonly changes: ChangeNotifier;
+  readonly can: PlatformAbilities;
   readonly faults: Partial<Record<FaultName, (aim: FaultAim) => void>>;
   addPerson(name: string, nth: number): string;
   directChat(person: string): string;
   addGroup(title: string, members: readonly string[]): string;
   addThread?(group: string, title: string, from: string): string;
-  setBot(place: PlaceOnPlatform, isIn: boolean): void;
+  setBot(place: LocationOnPlatform, isIn: boolean): void;
   /** Resolves with the id of the message, if it has one. */
-  say(saying: SayingOnPlatform): string | undefined | Promise<string | undefined>;
+  say(saying: PersonMessageOnPlatform): string | undefined | Promise<string | undefined>;
   edit(chat: string, message: string, from: string, text: string): unknown;
   delete?(chat: string, message: string, from: string): unknown;
   react(reaction: ReactionOnPlatform): unknown;
@@ -46,12 +46,12 @@ export interface NoticeOnPlatform {
   readonly at: number;
 }
 
-export interface PlaceOnPlatform {
+export interface LocationOnPlatform {
   readonly chat: string;
   readonly kind: 'direct' | 'group' | 'thread';
 }
 
-export interface SayingOnPlatform {
+export interface PersonMessageOnPlatform {
   readonly chat: string;
   readonly from: string;
   readonly text: string;

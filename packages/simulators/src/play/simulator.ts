@@ -1,4 +1,4 @@
-import { freeKey, slug } from './keys.ts';
+import { createUniqueKey, slugify } from './keys.ts';
 import type { PlayClock } from './play-clock.ts';
 import type { FileOnPlatform, MessageOnPlatform, PlatformSide } from './side.ts';
 import {
@@ -78,10 +78,10 @@ const DRAFT = 'draft';
  * a group of all three.
  */
 export function createSimulator(side: PlatformSide, clock: PlayClock): Simulator {
-  return new Play(side, clock);
+  return new PlatformSimulator(side, clock);
 }
 
-class Play implements Simulator {
+class PlatformSimulator implements Simulator {
   readonly #side: PlatformSide;
   readonly #clock: PlayClock;
   readonly #people = new Map<string, Person>();
@@ -168,7 +168,7 @@ class Play implements Simulator {
       };
       const timer = setTimeout(() => {
         end();
-        reject(new Error(`Timed out after ${timeoutMs} ms. ${summaryOf(this.world())}`));
+        reject(new Error(`Timed out after ${timeoutMs} ms. ${summarizeWorld(this.world())}`));
       }, timeoutMs);
       const stop = this.watch({ change });
       change();
@@ -244,7 +244,7 @@ class Play implements Simulator {
         return;
       case 'delete':
         if (side.delete === undefined)
-          throw notHere(this.platform, 'does not notify bots of deletions');
+          throw createUnsupportedError(this.platform, 'does not notify bots of deletions');
         await side.delete(chat.id, id, this.#person(author).id);
         return;
       case 'react': {
@@ -254,13 +254,13 @@ class Play implements Simulator {
         return;
       }
       case 'press':
-        if (side.press === undefined) throw notHere(this.platform, 'has no buttons');
+        if (side.press === undefined) throw createUnsupportedError(this.platform, 'has no buttons');
         await side.press(chat.id, id, this.#person(act.from).id, act.button);
     }
   }
 
   #addPerson(name: string): string {
-    const key = freeKey(name, this.#people);
+    const key = createUniqueKey(name, this.#people);
     const id = this.#side.addPerson(name, this.#people.size);
     this.#people.set(key, { key, name, id });
     const chat = this.#side.directChat(id);
@@ -274,17 +274,18 @@ class Play implements Simulator {
       name,
       all.map((key) => this.#person(key).id),
     );
-    const key = freeKey(name, this.#chats);
+    const key = createUniqueKey(name, this.#chats);
     this.#addChat({ key, kind: 'group', title: name, id, members: all });
     return key;
   }
 
   #addThread({ chat, from, name }: ActOf<'thread'>): string {
     const parent = this.#chat(chat);
-    if (this.#side.addThread === undefined) throw notHere(this.platform, 'has no threads');
+    if (this.#side.addThread === undefined)
+      throw createUnsupportedError(this.platform, 'has no threads');
     if (parent.kind !== 'group') throw new Error('Threads can be opened only in groups.');
     const id = this.#side.addThread(parent.id, name, this.#person(from).id);
-    const key = freeKey(`${parent.key}/${slug(name)}`, this.#chats);
+    const key = createUniqueKey(`${parent.key}/${slugify(name)}`, this.#chats);
     const { members } = parent;
     this.#addChat({ key, kind: 'thread', title: name, id, parent: parent.key, members });
     return key;
@@ -299,7 +300,7 @@ class Play implements Simulator {
     if (chat.kind === 'thread')
       throw new Error('A bot can be added to or removed from a group, but not a thread.');
     if (chat.kind === 'direct' && !this.#side.can.block)
-      throw notHere(this.platform, 'cannot block the bot here');
+      throw createUnsupportedError(this.platform, 'cannot block the bot here');
     this.#side.setBot({ chat: chat.id, kind: chat.kind }, isIn);
     for (const one of this.#chats.values())
       if (one === chat || one.parent === key) one.isBotIn = isIn;
@@ -307,7 +308,8 @@ class Play implements Simulator {
 
   #fault({ fault, chat, seconds = 5, times = 1 }: ActOf<'fault'>): undefined {
     const strike = this.#side.faults[fault];
-    if (strike === undefined) throw notHere(this.platform, `has no fault "${fault}"`);
+    if (strike === undefined)
+      throw createUnsupportedError(this.platform, `has no fault "${fault}"`);
     strike({ chat: chat === undefined ? undefined : this.#chat(chat).id, seconds, times });
   }
 
@@ -379,11 +381,11 @@ class Play implements Simulator {
   }
 }
 
-function notHere(platform: Platform, what: string): Error {
+function createUnsupportedError(platform: Platform, what: string): Error {
   return new Error(`${PLATFORM_NAMES[platform]} ${what}.`);
 }
 
-function summaryOf(world: SimulatedWorld): string {
+function summarizeWorld(world: SimulatedWorld): string {
   const lines = world.chats.flatMap(({ key, messages }) =>
     messages.slice(-5).map(({ from, text }) => `${key}: ${from}: ${text.slice(0, 80)}`),
   );

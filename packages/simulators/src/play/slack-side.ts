@@ -8,9 +8,9 @@ import { drawSlack } from './draw/slack.ts';
 import type { PlayClock } from './play-clock.ts';
 import {
   type MessageOnPlatform,
+  type PersonMessageOnPlatform,
   type PlatformSide,
   type ReactionOnPlatform,
-  type SayingOnPlatform,
   SHOWN_CALLS,
 } from './side.ts';
 
@@ -27,7 +27,7 @@ export async function startSlackSide(
   return new SlackSide(double);
 }
 
-interface Place {
+interface ChatLocation {
   readonly channel: string;
   /** The `ts` of the first message in the thread. */
   readonly thread?: string;
@@ -91,8 +91,8 @@ class SlackSide implements PlatformSide {
     this.#double.setBot(chat, isIn);
   }
 
-  say({ chat, from, text, mention, replyTo, file }: SayingOnPlatform): string | undefined {
-    const { channel, thread } = parsePlace(chat);
+  say({ chat, from, text, mention, replyTo, file }: PersonMessageOnPlatform): string | undefined {
+    const { channel, thread } = parseLocation(chat);
     const [, command, rest] = /^(\/\S+)\s*(.*)$/su.exec(text) ?? [];
     // Slack does not run commands in threads, so text that starts with `/` is sent as a message.
     if (command !== undefined && !mention && thread === undefined && replyTo === undefined) {
@@ -108,21 +108,21 @@ class SlackSide implements PlatformSide {
   }
 
   edit(chat: string, message: string, _from: string, text: string): void {
-    this.#double.reword(parsePlace(chat).channel, message, text);
+    this.#double.reword(parseLocation(chat).channel, message, text);
   }
 
   delete(chat: string, message: string): void {
-    this.#double.erase(parsePlace(chat).channel, message);
+    this.#double.erase(parseLocation(chat).channel, message);
   }
 
   react({ chat, message, from, emoji, gone }: ReactionOnPlatform): void {
     const name = findEmojiName(emoji);
     if (name === undefined) throw new Error(`The double does not support the emoji ${emoji}.`);
-    this.#double.react({ channel: parsePlace(chat).channel, ts: message, from, name, gone });
+    this.#double.react({ channel: parseLocation(chat).channel, ts: message, from, name, gone });
   }
 
   press(chat: string, message: string, from: string, label: string): void {
-    this.#double.press({ channel: parsePlace(chat).channel, ts: message, from, label });
+    this.#double.press({ channel: parseLocation(chat).channel, ts: message, from, label });
   }
 
   clearFaults(): void {
@@ -130,7 +130,7 @@ class SlackSide implements PlatformSide {
   }
 
   messages(chat: string): MessageOnPlatform[] {
-    const { channel, thread } = parsePlace(chat);
+    const { channel, thread } = parseLocation(chat);
     return this.#double
       .conversation(channel)
       .filter(({ threadTs }) =>
@@ -142,7 +142,7 @@ class SlackSide implements PlatformSide {
   }
 
   isTyping(chat: string): boolean {
-    const { channel, thread } = parsePlace(chat);
+    const { channel, thread } = parseLocation(chat);
     return this.#double.status(channel, thread) !== undefined;
   }
 
@@ -194,7 +194,7 @@ class SlackSide implements PlatformSide {
 function createFaults(double: SlackDouble): PlatformSide['faults'] {
   const callIn = (chat: string | undefined, times: number) => ({
     ...{ method: 'chat.postMessage', times },
-    ...(chat !== undefined && { channel: parsePlace(chat).channel }),
+    ...(chat !== undefined && { channel: parseLocation(chat).channel }),
   });
   return {
     'rate-limit': ({ chat, seconds, times }) =>
@@ -214,7 +214,7 @@ function createFaults(double: SlackDouble): PlatformSide['faults'] {
   };
 }
 
-function parsePlace(chat: string): Place {
+function parseLocation(chat: string): ChatLocation {
   const [channel = '', thread] = chat.split('/');
   return { channel, ...(thread !== undefined && { thread }) };
 }

@@ -9,9 +9,9 @@ import {
   type FileOnPlatform,
   type MessageOnPlatform,
   type NoticeOnPlatform,
+  type PersonMessageOnPlatform,
   type PlatformSide,
   type ReactionOnPlatform,
-  type SayingOnPlatform,
   SHOWN_CALLS,
 } from './side.ts';
 
@@ -34,7 +34,7 @@ export async function startTelegramSide(
   return new TelegramSide(double, clock);
 }
 
-interface Place {
+interface ChatLocation {
   readonly chat: number;
   readonly thread?: number;
 }
@@ -60,7 +60,7 @@ class TelegramSide implements PlatformSide {
   constructor(double: TelegramDouble, clock: PlayClock) {
     this.#double = double;
     this.#clock = clock;
-    this.faults = faultsOf(double);
+    this.faults = createFaults(double);
   }
 
   get bot() {
@@ -107,15 +107,15 @@ class TelegramSide implements PlatformSide {
     this.#double.setAccess(Number(chat), isIn ? 'open' : out);
   }
 
-  say({ chat, from, text, mention, replyTo, file }: SayingOnPlatform): string {
-    const place = placeOf(chat);
+  say({ chat, from, text, mention, replyTo, file }: PersonMessageOnPlatform): string {
+    const place = parseLocation(chat);
     const sent = this.#double.say({
       chat: this.#known(place.chat),
       from: this.#user(from),
       thread: place.thread,
       text: mention ? `${this.bot} ${text}` : text,
       replyTo: replyTo === undefined ? undefined : Number(replyTo),
-      ...(file && { file: { ...file, kind: kindOf(file.type) } }),
+      ...(file && { file: { ...file, kind: toFileKind(file.type) } }),
     });
     const id = String(sent.message_id);
     if (file !== undefined) {
@@ -126,24 +126,24 @@ class TelegramSide implements PlatformSide {
   }
 
   edit(chat: string, message: string, _from: string, text: string): void {
-    this.#double.reword(placeOf(chat).chat, Number(message), text);
+    this.#double.reword(parseLocation(chat).chat, Number(message), text);
   }
 
   react({ chat, message, from, emoji, gone }: ReactionOnPlatform): void {
-    const place = `${placeOf(chat).chat} ${message}`;
+    const place = `${parseLocation(chat).chat} ${message}`;
     const known = this.#reactions.get(place) ?? new Map<number, string>();
     this.#reactions.set(place, known);
     const person = Number(from);
     if (gone) known.delete(person);
     else known.set(person, emoji);
     this.#double.react({
-      ...{ chat: placeOf(chat).chat, message: Number(message), from: this.#user(from) },
+      ...{ chat: parseLocation(chat).chat, message: Number(message), from: this.#user(from) },
       emojis: gone ? [] : [emoji],
     });
   }
 
   press(chat: string, message: string, from: string, label: string): void {
-    const place = placeOf(chat).chat;
+    const place = parseLocation(chat).chat;
     const press = { chat: place, message: Number(message), label, from: this.#user(from) };
     this.#presses.set(chat, { query: this.#double.press(press), from });
   }
@@ -162,7 +162,7 @@ class TelegramSide implements PlatformSide {
   }
 
   messages(chat: string): MessageOnPlatform[] {
-    const place = placeOf(chat);
+    const place = parseLocation(chat);
     const all = this.#double.conversation(place.chat);
     const here = all.filter(({ threadId }) => threadId === place.thread);
     const shown = here.filter(({ text, file, messageId }) => {
@@ -174,7 +174,7 @@ class TelegramSide implements PlatformSide {
   }
 
   isTyping(chat: string): boolean {
-    const { chat: id } = placeOf(chat);
+    const { chat: id } = parseLocation(chat);
     const since = this.#clock.now() - TYPING_MS;
     const calls = this.#double.calls().slice(-SHOWN_CALLS);
     const last = calls.findLast(({ params }) => Number(params.chat_id) === id);
@@ -216,7 +216,7 @@ class TelegramSide implements PlatformSide {
   #message(message: VisibleMessage): MessageOnPlatform {
     const { chatId, messageId, from, at, text, entities, edits, replyTo, threadId } = message;
     const place = `${chatId} ${messageId}`;
-    const sent = message.file && fileOf(message.file);
+    const sent = message.file && toPlatformFile(message.file);
     const file = sent ?? this.#files.get(place);
     const byPeople = [...(this.#reactions.get(place) ?? [])].map(
       ([person, emoji]) => [emoji, String(person)] as const,
@@ -255,12 +255,12 @@ class TelegramSide implements PlatformSide {
   }
 }
 
-function faultsOf(double: TelegramDouble): PlatformSide['faults'] {
+function createFaults(double: TelegramDouble): PlatformSide['faults'] {
   const method = 'sendMessage';
   const refuse = (code: number, description: string) =>
     ({ kind: 'refuse', code, description, method }) as const;
   const chatOf = (chat: string | undefined) =>
-    chat === undefined ? {} : { chat: placeOf(chat).chat };
+    chat === undefined ? {} : { chat: parseLocation(chat).chat };
   return {
     'rate-limit': ({ chat, seconds, times }) =>
       double.fault({
@@ -287,12 +287,12 @@ function faultsOf(double: TelegramDouble): PlatformSide['faults'] {
   };
 }
 
-function placeOf(chat: string): Place {
+function parseLocation(chat: string): ChatLocation {
   const [id, thread] = chat.split('/').map(Number);
   return { chat: id ?? 0, ...(thread !== undefined && { thread }) };
 }
 
-function kindOf(type: string): FileKind {
+function toFileKind(type: string): FileKind {
   if (/^image\/(jpeg|png)$/.test(type)) return 'photo';
   if (/^audio\/(ogg|opus|webm)/.test(type)) return 'voice';
   if (type.startsWith('audio/')) return 'audio';
@@ -309,7 +309,7 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain',
 };
 
-function fileOf({ name, bytes }: NonNullable<VisibleMessage['file']>): FileOnPlatform {
+function toPlatformFile({ name, bytes }: NonNullable<VisibleMessage['file']>): FileOnPlatform {
   const type = TYPES[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream';
   return { name, type, read: () => bytes };
 }

@@ -1,5 +1,5 @@
 import type { Person } from '../whatsapp/people.ts';
-import { hushLibsignal } from '../whatsapp/quiet.ts';
+import { silenceLibsignal } from '../whatsapp/quiet.ts';
 import type { Attachment } from '../whatsapp/read-content.ts';
 import { startWhatsAppDouble } from '../whatsapp/start-whatsapp-double.ts';
 import type { VisibleMessage } from '../whatsapp/transcript.ts';
@@ -9,9 +9,9 @@ import type { PlayClock } from './play-clock.ts';
 import {
   type FileOnPlatform,
   type MessageOnPlatform,
+  type PersonMessageOnPlatform,
   type PlatformSide,
   type ReactionOnPlatform,
-  type SayingOnPlatform,
   SHOWN_CALLS,
 } from './side.ts';
 
@@ -32,16 +32,16 @@ export async function startWhatsAppSide(
   clock: PlayClock,
   port: number | undefined,
 ): Promise<WhatsAppSide> {
-  const unhush = hushLibsignal();
+  const unhush = silenceLibsignal();
   const double = await startWhatsAppDouble({
     clock: clock.now,
     owner: { name: 'Parley' },
     ...(port !== undefined && { port }),
   });
-  return new Side(double, clock, unhush);
+  return new WhatsAppPlayerSide(double, clock, unhush);
 }
 
-class Side implements WhatsAppSide {
+class WhatsAppPlayerSide implements WhatsAppSide {
   readonly platform = 'whatsapp';
   readonly can = { delete: true, press: false, thread: false, block: false };
   readonly faults: PlatformSide['faults'];
@@ -57,7 +57,7 @@ class Side implements WhatsAppSide {
     this.#double = double;
     this.#clock = clock;
     this.#unhush = unhush;
-    this.faults = faultsOf(double);
+    this.faults = createFaults(double);
   }
 
   get bot() {
@@ -99,13 +99,26 @@ class Side implements WhatsAppSide {
     this.#double.changeGroup(chat, { kind: isIn ? 'add' : 'remove', who });
   }
 
-  async say({ chat, from, text, mention, replyTo, file }: SayingOnPlatform): Promise<string> {
+  async say({
+    chat,
+    from,
+    text,
+    mention,
+    replyTo,
+    file,
+  }: PersonMessageOnPlatform): Promise<string> {
     if (file === undefined) {
       const mentions = mention ? [this.#double.me.id] : undefined;
       return this.#double.say({ chat, from, text, quote: replyTo, mentions });
     }
     const id = await this.#double.acts.sendFile({
-      ...{ chat, from, kind: kindOf(file.type), mimetype: file.type, fileName: file.name },
+      ...{
+        chat,
+        from,
+        kind: toAttachmentKind(file.type),
+        mimetype: file.type,
+        fileName: file.name,
+      },
       content: Buffer.from(file.bytes),
       ...(text !== '' && { caption: text }),
     });
@@ -203,12 +216,12 @@ class Side implements WhatsAppSide {
   }
 }
 
-function kindOf(type: string): Attachment['kind'] {
+function toAttachmentKind(type: string): Attachment['kind'] {
   const [kind] = type.split('/');
   return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document';
 }
 
-function faultsOf(double: WhatsAppDouble): PlatformSide['faults'] {
+function createFaults(double: WhatsAppDouble): PlatformSide['faults'] {
   const inChat = (chat: string | undefined) => (chat === undefined ? {} : { chat });
   return {
     'rate-limit': ({ chat, times }) =>

@@ -21,7 +21,7 @@ export interface SimulatedWorld {
   /** The command menu that the bot has registered. */
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   /** What people can do on this platform, and the faults it supports. */
-  readonly can: Abilities;
+  readonly can: PlatformAbilities;
   readonly faults: readonly FaultName[];
   /** The bot's latest calls, oldest first. */
   readonly calls: readonly SimulatedCall[];
@@ -89,7 +89,7 @@ export interface SimulatedCall {
 }
 
 /** Features that only some platforms have. */
-export interface Abilities {
+export interface PlatformAbilities {
   readonly delete: boolean;
   readonly press: boolean;
   readonly thread: boolean;

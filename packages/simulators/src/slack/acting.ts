@@ -17,7 +17,7 @@ export interface ButtonPress {
 }
 
 /** Presses a button or chooses an option; returns the id of the interaction. */
-export function press(
+export function pressButton(
   servers: SlackServers,
   { channel: id, ts, label, from }: ButtonPress,
 ): string {
@@ -40,7 +40,7 @@ export function press(
   };
   const payload = {
     type: 'block_actions',
-    ...interactionFields(servers, member, channel),
+    ...getInteractionFields(servers, member, channel),
     ...interactions.payloadFields(interaction),
     container: {
       ...{ type: 'message', message_ts: ts, channel_id: channel.id, is_ephemeral: isEphemeral },
@@ -63,7 +63,7 @@ export interface SlashCommand {
 }
 
 /** Runs a slash command; returns the id of the interaction. */
-export function slash(servers: SlackServers, wish: SlashCommand): string {
+export function runSlashCommand(servers: SlackServers, wish: SlashCommand): string {
   const { workspace, interactions } = servers;
   const channel = getChannel(workspace, wish.channel);
   const member = findAuthor(workspace, channel, wish.from);
@@ -71,7 +71,7 @@ export function slash(servers: SlackServers, wish: SlashCommand): string {
   const { team } = workspace;
   const payload = {
     ...{ team_id: team.id, team_domain: team.domain, is_enterprise_install: false },
-    ...{ channel_id: channel.id, channel_name: getShownName(channel) },
+    ...{ channel_id: channel.id, channel_name: getDisplayName(channel) },
     ...{ user_id: member.id, user_name: toHandle(member) },
     ...{ command: wish.command, text: wish.text ?? '' },
     ...interactions.payloadFields(interaction),
@@ -87,7 +87,7 @@ export interface FormSubmission {
 }
 
 /** Submits a form; returns the id of the interaction. */
-export function submit(servers: SlackServers, { view: id, values }: FormSubmission): string {
+export function submitForm(servers: SlackServers, { view: id, values }: FormSubmission): string {
   const { workspace, interactions } = servers;
   const view = workspace.views.get(id);
   const member = workspace.members.get(view?.user ?? '');
@@ -95,7 +95,7 @@ export function submit(servers: SlackServers, { view: id, values }: FormSubmissi
   const interaction = interactions.start(member.id, undefined, undefined);
   const payload = {
     type: 'view_submission',
-    ...interactionFields(servers, member, undefined),
+    ...getInteractionFields(servers, member, undefined),
     ...interactions.payloadFields(interaction),
     view: { ...toWireView(view), state: { values } },
     response_urls: [],
@@ -123,7 +123,7 @@ async function askBot(
   workspace.transcript.changes.changed();
 }
 
-function interactionFields(
+function getInteractionFields(
   { workspace }: SlackServers,
   member: Member,
   channel: Channel | undefined,
@@ -134,11 +134,11 @@ function interactionFields(
     user: { id: member.id, username: handle, name: handle, team_id: member.teamId },
     team: { id: team.id, domain: team.domain },
     ...{ enterprise: null, is_enterprise_install: false },
-    ...(channel && { channel: { id: channel.id, name: getShownName(channel) } }),
+    ...(channel && { channel: { id: channel.id, name: getDisplayName(channel) } }),
   };
 }
 
-function getShownName({ kind, name }: Channel): string {
+function getDisplayName({ kind, name }: Channel): string {
   return kind === 'dm' ? 'directmessage' : kind === 'private' ? 'privategroup' : name;
 }
 

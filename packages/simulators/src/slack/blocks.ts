@@ -1,7 +1,7 @@
 import { parseMrkdwn } from './parse-mrkdwn.ts';
 import { readMarkdown } from './read-markdown.ts';
 import { type Names, type RichText, toMrkdwn, toPlainText } from './rich-text.ts';
-import { isRecord, type Json, recordsIn, type WireBlock } from './wire.ts';
+import { isRecord, type Json, toRecords, type WireBlock } from './wire.ts';
 
 /**
  * Returns the blocks as the servers store them: Markdown is converted, and every block has an id.
@@ -69,12 +69,12 @@ function blockToPlainText(block: Json, names: Names): string {
     case 'header':
       return getText(block.text);
     case 'section':
-      return [block.text, ...recordsIn(block.fields)]
+      return [block.text, ...toRecords(block.fields)]
         .filter(isRecord)
         .map((text) => textObjectToPlainText(text, names))
         .join('\n');
     case 'context':
-      return recordsIn(block.elements)
+      return toRecords(block.elements)
         .map((one) =>
           one.type === 'image' ? String(one.alt_text ?? '') : textObjectToPlainText(one, names),
         )
@@ -91,7 +91,7 @@ function blockToPlainText(block: Json, names: Names): string {
 }
 
 export function getTableRows({ rows }: Json): readonly (readonly Json[])[] {
-  return Array.isArray(rows) ? rows.map(recordsIn) : [];
+  return Array.isArray(rows) ? rows.map(toRecords) : [];
 }
 
 function cellToPlainText(cell: Json, names: Names): string {
@@ -112,7 +112,7 @@ function getText(value: unknown): string {
 
 export function getRichText({ elements }: Json): readonly RichText[] {
   // The double has already checked or created these elements.
-  return recordsIn(elements) as readonly Json[] as readonly RichText[];
+  return toRecords(elements) as readonly Json[] as readonly RichText[];
 }
 
 /** A button or menu option in a message. */
@@ -127,11 +127,11 @@ export interface Pressable {
 /** The buttons of blocks and the options of their menus. */
 export function listPressables(blocks: readonly WireBlock[]): Pressable[] {
   return blocks.flatMap((block) => {
-    const elements = [...recordsIn(block.elements), block.accessory].filter(isRecord);
+    const elements = [...toRecords(block.elements), block.accessory].filter(isRecord);
     return elements.filter(isInteractive).flatMap((element): Pressable[] => {
       const type = String(element.type);
       if (type === 'button') return [{ type, label: getText(element.text), block, element }];
-      return recordsIn(element.options).map((option) => {
+      return toRecords(element.options).map((option) => {
         return { type, label: getText(option.text), block, element, option };
       });
     });

@@ -1,14 +1,14 @@
 import { type Content, readContent, readUpdate, splitContent } from './content.ts';
 import {
   changeMessage,
-  eraseMessage,
   findThread,
   getBotFields,
   getReplyFields,
   omitMetadata,
   postAsBot,
+  removeMessage,
 } from './posting.ts';
-import { type RequestArguments, refuse } from './request.ts';
+import { createRefusal, type RequestArguments } from './request.ts';
 import type { SlackServers } from './servers.ts';
 import type { Json } from './wire.ts';
 import { findChannel, findWritable, storeMessage } from './workspace.ts';
@@ -35,7 +35,7 @@ export function postMessage(servers: SlackServers, args: RequestArguments): Json
 export function postEphemeral({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findWritable(workspace, args.required('channel'));
   const user = args.required('user');
-  if (!channel.members.has(user)) throw refuse('user_not_in_channel');
+  if (!channel.members.has(user)) throw createRefusal('user_not_in_channel');
   const { text, blocks } = readContent(workspace, args);
   const ts = workspace.ids.ts();
   const thread = findThread(channel, args.text('thread_ts'));
@@ -54,9 +54,9 @@ export function updateMessage(servers: SlackServers, args: RequestArguments): Js
   const { workspace } = servers;
   const channel = findWritable(workspace, args.required('channel'));
   const stored = channel.messages.get(args.required('ts'));
-  if (stored === undefined) throw refuse('message_not_found');
-  if (stored.wire.user !== workspace.bot.id) throw refuse('cant_update_message');
-  if (stored.isGrowing) throw refuse('streaming_state_conflict');
+  if (stored === undefined) throw createRefusal('message_not_found');
+  if (stored.wire.user !== workspace.bot.id) throw createRefusal('cant_update_message');
+  if (stored.isGrowing) throw createRefusal('streaming_state_conflict');
   const content = readUpdate(workspace, args);
   changeMessage(servers, channel, stored, {
     ...content,
@@ -74,9 +74,9 @@ export function deleteMessage(servers: SlackServers, args: RequestArguments): Js
   const { workspace } = servers;
   const channel = findChannel(workspace, args.required('channel'));
   const stored = channel.messages.get(args.required('ts'));
-  if (stored === undefined) throw refuse('message_not_found');
-  if (stored.wire.user !== workspace.bot.id) throw refuse('cant_delete_message');
-  eraseMessage(servers, channel, stored, workspace.bot.id);
+  if (stored === undefined) throw createRefusal('message_not_found');
+  if (stored.wire.user !== workspace.bot.id) throw createRefusal('cant_delete_message');
+  removeMessage(servers, channel, stored, workspace.bot.id);
   return { channel: channel.id, ts: stored.wire.ts };
 }
 
@@ -84,7 +84,7 @@ export function deleteMessage(servers: SlackServers, args: RequestArguments): Js
 export function getPermalink({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findChannel(workspace, args.required('channel'));
   const ts = args.required('message_ts');
-  if (!channel.messages.has(ts)) throw refuse('message_not_found');
+  if (!channel.messages.has(ts)) throw createRefusal('message_not_found');
   const id = ts.replace('.', '');
   return {
     channel: channel.id,

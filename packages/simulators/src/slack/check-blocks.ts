@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordsIn } from './wire.ts';
+import { isRecord, type Json, toRecords } from './wire.ts';
 
 /** The maximum number of blocks in a message. */
 const MAX_BLOCKS = 50;
@@ -17,7 +17,7 @@ const PER_BLOCK = 125;
  * such as `must be less than 3001 characters [json-pointer:/blocks/0/text/text]`.
  */
 export function checkBlocks(blocks: readonly unknown[], at = '/blocks'): string[] {
-  const check = new Check();
+  const check = new BlockCheck();
   check.items(blocks, at, 1, MAX_BLOCKS);
   const ids = new Set<unknown>();
   for (const [index, block] of blocks.entries()) {
@@ -31,7 +31,7 @@ export function checkBlocks(blocks: readonly unknown[], at = '/blocks'): string[
     ids.add(block.block_id);
     checkBlock(check, block, place);
   }
-  const markdown = recordsIn(blocks).filter(({ type }) => type === 'markdown');
+  const markdown = toRecords(blocks).filter(({ type }) => type === 'markdown');
   const length = markdown.reduce((sum, { text }) => sum + String(text).length, 0);
   if (length > MAX_MARKDOWN)
     check.fail(`markdown text must be less than ${MAX_MARKDOWN + 1} characters`, at);
@@ -53,7 +53,7 @@ function countText(value: unknown): number {
   );
 }
 
-class Check {
+class BlockCheck {
   readonly errors: string[] = [];
 
   fail(reason: string, at: string): void {
@@ -67,7 +67,7 @@ class Check {
     }
     if (value.length < min) this.fail(`no fewer than ${min} items allowed`, at);
     if (value.length > max) this.fail(`no more than ${max} items allowed`, at);
-    return recordsIn(value);
+    return toRecords(value);
   }
 
   string(value: unknown, at: string, max: number, isOptional = false): void {
@@ -107,7 +107,7 @@ const PASSED = [
   'plan',
 ];
 
-function checkBlock(check: Check, block: Json, at: string): void {
+function checkBlock(check: BlockCheck, block: Json, at: string): void {
   check.string(block.block_id, `${at}/block_id`, 255, true);
   switch (block.type) {
     case 'section':
@@ -142,7 +142,7 @@ function checkBlock(check: Check, block: Json, at: string): void {
   }
 }
 
-function checkSection(check: Check, block: Json, at: string): void {
+function checkSection(check: BlockCheck, block: Json, at: string): void {
   if (block.text === undefined && block.fields === undefined)
     check.fail('missing required field: text', at);
   if (block.text !== undefined) check.text(block.text, `${at}/text`, 3_000);
@@ -152,7 +152,7 @@ function checkSection(check: Check, block: Json, at: string): void {
   if (isRecord(block.accessory)) checkElement(check, block.accessory, `${at}/accessory`);
 }
 
-function checkTable(check: Check, { rows }: Json, at: string): void {
+function checkTable(check: BlockCheck, { rows }: Json, at: string): void {
   if (!Array.isArray(rows)) {
     check.fail('missing required field: rows', at);
     return;
@@ -161,7 +161,7 @@ function checkTable(check: Check, { rows }: Json, at: string): void {
   for (const [index, row] of rows.entries()) check.items(row, `${at}/rows/${index}`, 1, 20);
 }
 
-function checkElements(check: Check, elements: readonly Json[], at: string): void {
+function checkElements(check: BlockCheck, elements: readonly Json[], at: string): void {
   const ids = new Set<unknown>();
   for (const [index, element] of elements.entries()) {
     if (element.action_id !== undefined && ids.has(element.action_id))
@@ -179,7 +179,7 @@ const OPTIONS: Readonly<Record<string, number>> = {
   overflow: 5,
 };
 
-function checkElement(check: Check, element: Json, at: string): void {
+function checkElement(check: BlockCheck, element: Json, at: string): void {
   check.string(element.action_id, `${at}/action_id`, 255, true);
   if (element.type === 'button') {
     check.text(element.text, `${at}/text`, 75, true);

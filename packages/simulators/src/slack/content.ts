@@ -1,8 +1,8 @@
 import { blocksToMrkdwn, toStoredBlocks, toTextBlocks } from './blocks.ts';
 import { checkBlocks, isTooLong } from './check-blocks.ts';
-import { invalidBlocks, type RequestArguments, refuse } from './request.ts';
+import { createInvalidBlocksRefusal, createRefusal, type RequestArguments } from './request.ts';
 import { normalizeText } from './text.ts';
-import { isRecord, type Json, recordsIn, type WireBlock } from './wire.ts';
+import { isRecord, type Json, toRecords, type WireBlock } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The maximum length of `text`, in characters; Slack truncates longer texts. */
@@ -38,15 +38,15 @@ export function readContent(workspace: Workspace, args: RequestArguments): Conte
   const markdown = args.text('markdown_text');
   if (markdown !== undefined) {
     if (args.text('text') !== undefined || args.has('blocks'))
-      throw refuse('markdown_text_conflict');
-    if (markdown.length > MAX_MARKDOWN) throw refuse('msg_too_long');
+      throw createRefusal('markdown_text_conflict');
+    if (markdown.length > MAX_MARKDOWN) throw createRefusal('msg_too_long');
     const blocks = toStoredBlocks([{ type: 'markdown', text: markdown }], nextId);
     return { ...more, text: blocksToMrkdwn(blocks), blocks, hasOwnBlocks: false, warnings: [] };
   }
   const given = readBlocks(args);
   const written = args.text('text') ?? '';
   if (written.trim() === '' && given === undefined && more.attachments === undefined)
-    throw refuse('no_text');
+    throw createRefusal('no_text');
   const text = normalizeText(written.slice(0, MAX_TEXT));
   const warnings = written.length > MAX_TEXT ? ['message_truncated'] : [];
   if (given !== undefined) {
@@ -79,7 +79,8 @@ export function splitContent(
 /** Reads and validates the content for `chat.update`. */
 export function readUpdate(workspace: Workspace, args: RequestArguments): Content {
   const isPlain = !args.has('blocks') && !args.has('markdown_text');
-  if (isPlain && (args.text('text')?.length ?? 0) > MAX_SHOWN_TEXT) throw refuse('msg_too_long');
+  if (isPlain && (args.text('text')?.length ?? 0) > MAX_SHOWN_TEXT)
+    throw createRefusal('msg_too_long');
   return readContent(workspace, args);
 }
 
@@ -87,27 +88,27 @@ export function readUpdate(workspace: Workspace, args: RequestArguments): Conten
 function readBlocks(args: RequestArguments): readonly Json[] | undefined {
   const value = args.json('blocks', 'invalid_blocks_format');
   if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) throw refuse('invalid_blocks_format');
+  if (!Array.isArray(value)) throw createRefusal('invalid_blocks_format');
   if (value.length === 0) return undefined;
   const errors = checkBlocks(value);
-  if (errors.length > 0) throw invalidBlocks(errors);
-  if (isTooLong(value)) throw refuse('msg_blocks_too_long');
-  return recordsIn(value);
+  if (errors.length > 0) throw createInvalidBlocksRefusal(errors);
+  if (isTooLong(value)) throw createRefusal('msg_blocks_too_long');
+  return toRecords(value);
 }
 
 function readAttachments(args: RequestArguments): { readonly attachments?: readonly Json[] } {
   const value = args.json('attachments', 'invalid_attachments');
   if (value === undefined || value === null) return {};
-  if (!Array.isArray(value)) throw refuse('invalid_attachments');
-  if (value.length > 100) throw refuse('too_many_attachments');
-  return value.length === 0 ? {} : { attachments: recordsIn(value) };
+  if (!Array.isArray(value)) throw createRefusal('invalid_attachments');
+  if (value.length > 100) throw createRefusal('too_many_attachments');
+  return value.length === 0 ? {} : { attachments: toRecords(value) };
 }
 
 function readMetadata(args: RequestArguments): { readonly metadata?: Json } {
   const value = args.json('metadata', 'invalid_metadata_format');
   if (value === undefined) return {};
-  if (!isRecord(value)) throw refuse('invalid_metadata_format');
+  if (!isRecord(value)) throw createRefusal('invalid_metadata_format');
   if (typeof value.event_type !== 'string' || !isRecord(value.event_payload))
-    throw refuse('invalid_metadata_schema');
+    throw createRefusal('invalid_metadata_schema');
   return { metadata: value };
 }

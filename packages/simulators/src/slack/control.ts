@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answersControl, newest } from '../answer-control.ts';
+import { createControlHandler, waitForNewest } from '../answer-control.ts';
 import { Fault } from './faults.ts';
 import type { SlackDouble } from './slack-double.ts';
 import type { VisibleMessage } from './visible.ts';
@@ -47,7 +47,7 @@ const LeaveBody = z.strictObject({
   reason: z.enum(['warning', 'refresh_requested', 'link_disabled']).default('refresh_requested'),
 });
 
-export const handleControl = answersControl<SlackDouble>({
+export const handleControl = createControlHandler<SlackDouble>({
   'POST say': (double, body) => double.say(SayingBody.parse(body)),
   'POST reword': (double, body) => {
     const { channel, ts, text } = RewordBody.parse(body);
@@ -73,10 +73,10 @@ export const handleControl = answersControl<SlackDouble>({
   'GET deliveries': (double, _body, query) => double.deliveries(query.get('what') ?? undefined),
   'GET answers': (double, _body, query) => {
     const channel = query.get('channel') ?? '';
-    return newest(double, query, (after) => written(double, channel, after));
+    return waitForNewest(double, query, (after) => listWrittenAfter(double, channel, after));
   },
 });
 
-function written(double: SlackDouble, channel: string, after: number): VisibleMessage[] {
+function listWrittenAfter(double: SlackDouble, channel: string, after: number): VisibleMessage[] {
   return double.conversation(channel).filter(({ from, seq }) => from === 'bot' && seq > after);
 }

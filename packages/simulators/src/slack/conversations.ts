@@ -1,5 +1,5 @@
 import { omitMetadata } from './posting.ts';
-import { type RequestArguments, refuse } from './request.ts';
+import { createRefusal, type RequestArguments } from './request.ts';
 import type { SlackServers } from './servers.ts';
 import type { Json } from './wire.ts';
 import {
@@ -23,7 +23,7 @@ export function getHistory({ workspace }: SlackServers, args: RequestArguments):
   const { page, ...rest } = takePage(filterByTime(found, args).reverse(), args, 100);
   return {
     messages: page.map(({ wire }) => ({
-      ...toShownMessage(wire, args),
+      ...toVisibleMessage(wire, args),
       ...getThreadFields(channel, wire.ts),
     })),
     ...{ pin_count: 0, channel_actions_ts: null, channel_actions_count: 0 },
@@ -39,14 +39,14 @@ export function getReplies({ workspace }: SlackServers, args: RequestArguments):
   const asked = args.required('ts');
   const ts = channel.messages.get(asked)?.wire.thread_ts ?? asked;
   const parent = channel.messages.get(ts);
-  if (parent === undefined) throw refuse('thread_not_found');
+  if (parent === undefined) throw createRefusal('thread_not_found');
   const answers = [...channel.messages.values()].filter(
     ({ wire }) => wire.thread_ts === ts && wire.ts !== ts,
   );
   const { page, ...rest } = takePage([parent, ...filterByTime(answers, args)], args, 1_000);
   return {
     messages: page.map(({ wire }) => ({
-      ...toShownMessage(wire, args),
+      ...toVisibleMessage(wire, args),
       ...(wire.ts === ts && getThreadFields(channel, ts)),
     })),
     ...rest,
@@ -91,10 +91,10 @@ export function openConversation({ workspace }: SlackServers, args: RequestArgum
   if (known !== undefined) return { channel: { id: findChannel(workspace, known).id } };
   const users = (args.text('users') ?? '').split(',').filter(Boolean);
   const [user] = users;
-  if (user === undefined) throw refuse('users_list_not_supplied');
+  if (user === undefined) throw createRefusal('users_list_not_supplied');
   const people = users.map((id) => workspace.members.get(id));
-  if (people.some((person) => person === undefined)) throw refuse('user_not_found');
-  if (people.some((person) => person?.isDeactivated)) throw refuse('user_disabled');
+  if (people.some((person) => person === undefined)) throw createRefusal('user_not_found');
+  if (people.some((person) => person?.isDeactivated)) throw createRefusal('user_disabled');
   const channel = users.length === 1 ? openDirect(workspace, user) : openGroup(workspace, users);
   return {
     channel: args.flag('return_im') ? toWireChannel(workspace, channel) : { id: channel.id },
@@ -104,8 +104,8 @@ export function openConversation({ workspace }: SlackServers, args: RequestArgum
 /** Implements `conversations.join`: the bot joins a public channel. */
 export function joinConversation({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findChannel(workspace, args.required('channel'));
-  if (channel.kind !== 'public') throw refuse('method_not_supported_for_channel_type');
-  if (channel.isArchived) throw refuse('is_archived');
+  if (channel.kind !== 'public') throw createRefusal('method_not_supported_for_channel_type');
+  if (channel.isArchived) throw createRefusal('is_archived');
   channel.members.add(workspace.bot.id);
   return { channel: toWireChannel(workspace, channel) };
 }
@@ -121,7 +121,7 @@ function openGroup(workspace: Workspace, users: readonly string[]): Channel {
 
 function findReadable(workspace: Workspace, args: RequestArguments): Channel {
   const channel = findChannel(workspace, args.required('channel'));
-  if (!channel.members.has(workspace.bot.id)) throw refuse('not_in_channel');
+  if (!channel.members.has(workspace.bot.id)) throw createRefusal('not_in_channel');
   return channel;
 }
 
@@ -129,7 +129,7 @@ function isBroadcast({ subtype }: StoredMessage['wire']): boolean {
   return subtype === 'thread_broadcast';
 }
 
-function toShownMessage(wire: StoredMessage['wire'], args: RequestArguments): Json {
+function toVisibleMessage(wire: StoredMessage['wire'], args: RequestArguments): Json {
   return args.flag('include_all_metadata') ? wire : omitMetadata(wire);
 }
 
@@ -153,7 +153,7 @@ function takePage<T>(all: readonly T[], args: RequestArguments, usual: number) {
   const limit = Math.min(Math.max(1, args.number('limit', usual)), 1_000);
   const cursor = args.text('cursor');
   const from = cursor === undefined ? 0 : Number(Buffer.from(cursor, 'base64').toString());
-  if (!Number.isInteger(from)) throw refuse('invalid_cursor');
+  if (!Number.isInteger(from)) throw createRefusal('invalid_cursor');
   const page = all.slice(from, from + limit);
   const hasMore = from + limit < all.length;
   const next = hasMore ? Buffer.from(String(from + limit)).toString('base64') : '';

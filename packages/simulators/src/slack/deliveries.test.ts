@@ -3,10 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   connectSocket,
   endAll,
-  type Received,
-  refusal,
+  type ReceivedRequest,
+  readRefusal,
   type SocketEvent,
-  start,
+  startDouble,
   startReceiver,
 } from './testing/slack-client.ts';
 
@@ -14,13 +14,15 @@ afterEach(endAll);
 
 const QUICK = { retries: { delaysMs: [0, 20, 20], answerWithinMs: 200 } };
 
-const eventIn = ({ body }: Received) => JSON.parse(body).event;
-const payloadIn = ({ body }: Received) =>
+const eventIn = ({ body }: ReceivedRequest) => JSON.parse(body).event;
+const payloadIn = ({ body }: ReceivedRequest) =>
   JSON.parse(new URLSearchParams(body).get('payload') ?? '');
 
 /** Starts a double with a request URL that responds with the status returned by `answer`. */
-async function withUrl(answer: (request: Received, nth: number) => number | 'hang' = () => 200) {
-  const all = await start(QUICK);
+async function withUrl(
+  answer: (request: ReceivedRequest, nth: number) => number | 'hang' = () => 200,
+) {
+  const all = await startDouble(QUICK);
   const receiver = await startReceiver(answer);
   await all.double.setRequestUrl(receiver.url);
   return { ...all, requests: receiver.requests };
@@ -28,7 +30,7 @@ async function withUrl(answer: (request: Received, nth: number) => number | 'han
 
 describe('requests from the Slack double to the bot', () => {
   it('verifies the request URL with a challenge', async () => {
-    const { double } = await start();
+    const { double } = await startDouble();
     await expect(double.setRequestUrl('http://127.0.0.1:9/')).rejects.toThrow(/did not answer/);
     const { url } = await startReceiver(() => 200);
     await double.setRequestUrl(url);
@@ -38,7 +40,7 @@ describe('requests from the Slack double to the bot', () => {
     const { double, channel, requests } = await withUrl();
     double.say({ channel, text: 'naïve 😀 text' });
     await double.waitFor(() => requests.length > 0);
-    const [{ headers, body }] = requests as [Received];
+    const [{ headers, body }] = requests as [ReceivedRequest];
     const time = headers['x-slack-request-timestamp'];
     const secret = double.signingSecret;
     const mac = createHmac('sha256', secret).update(`v0:${time}:${body}`).digest('hex');
@@ -130,7 +132,7 @@ describe('requests from the Slack double to the bot', () => {
     await double.waitFor(() => requests.length === 1);
     const id = double.press({ channel, ts, label: 'Yes', from: ann });
     await double.waitFor(() => double.interaction(id) === 'acknowledged');
-    const press = payloadIn(requests[1] as Received);
+    const press = payloadIn(requests[1] as ReceivedRequest);
     expect(press).toMatchObject({
       ...{ type: 'block_actions', user: { id: ann }, channel: { id: channel } },
       container: { message_ts: ts },
@@ -173,7 +175,7 @@ describe('requests from the Slack double to the bot', () => {
     const title = { type: 'plain_text', text: 'Ask' } as const;
     const view = { type: 'modal' as const, title, blocks: [] };
     await web.views.open({ trigger_id, view });
-    expect(await refusal(web.views.open({ trigger_id, view }))).toMatchObject({
+    expect(await readRefusal(web.views.open({ trigger_id, view }))).toMatchObject({
       error: 'exchanged_trigger_id',
     });
     const [form] = double.views();
@@ -182,7 +184,7 @@ describe('requests from the Slack double to the bot', () => {
       values: { b: { a: { type: 'plain_text_input', value: 'x' } } },
     });
     await double.waitFor(() => requests.length === 2);
-    expect(payloadIn(requests[1] as Received)).toMatchObject({
+    expect(payloadIn(requests[1] as ReceivedRequest)).toMatchObject({
       ...{ type: 'view_submission', user: { id: ann } },
       view: { state: { values: { b: { a: { value: 'x' } } } } },
     });
@@ -198,7 +200,7 @@ describe('Socket Mode of the Slack double', () => {
     isSilent: (event: SocketEvent, nth: number) => boolean = () => false,
     options = QUICK,
   ) {
-    const all = await start(options);
+    const all = await startDouble(options);
     const events: SocketEvent[] = [];
     const onEvent = (event: SocketEvent) => {
       events.push(event);
@@ -233,7 +235,7 @@ describe('Socket Mode of the Slack double', () => {
   });
 
   it('shows the response in the acknowledgement of a command', async () => {
-    const { double, channel, ann } = await start(QUICK);
+    const { double, channel, ann } = await startDouble(QUICK);
     await connectSocket(double, ({ ack }) => void ack({ text: 'at your service' }));
     double.slash({ channel, command: '/ask', from: ann });
     await double.waitFor(() => double.conversation(channel).length > 0);

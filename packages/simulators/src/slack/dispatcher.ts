@@ -1,10 +1,10 @@
 import type { Delivery, DeliveryResult } from './delivery.ts';
-import type { Faults } from './faults.ts';
+import type { FaultInjector } from './faults.ts';
 import type { SocketMode } from './socket-mode.ts';
 import type { Transcript } from './transcript.ts';
-import { callWebhook, type Signing } from './webhook.ts';
+import { callWebhook, type SigningSecret } from './webhook.ts';
 
-export interface Retries {
+export interface RetrySchedule {
   /** The wait before each further attempt, in ms. */
   readonly delaysMs: readonly number[];
   /** The acknowledgement timeout of the servers, in ms. */
@@ -15,7 +15,10 @@ export interface Retries {
  * The documented schedule: retries immediately, after one minute and after five minutes, with a
  * timeout of three seconds for each response.
  */
-export const REAL_RETRIES: Retries = { delaysMs: [0, 60_000, 300_000], answerWithinMs: 3_000 };
+export const REAL_RETRIES: RetrySchedule = {
+  delaysMs: [0, 60_000, 300_000],
+  answerWithinMs: 3_000,
+};
 
 /** The time that a swapped event waits for the next event, in ms. */
 const SWAP_WITHIN_MS = 3_000;
@@ -25,19 +28,23 @@ const SWAP_WITHIN_MS = 3_000;
  * set.
  */
 export class Dispatcher {
-  readonly #signing: Signing;
+  readonly #signing: SigningSecret;
   readonly #socket: SocketMode;
-  readonly #faults: Faults;
+  readonly #faults: FaultInjector;
   readonly #transcript: Transcript;
-  readonly #retries: Retries;
+  readonly #retries: RetrySchedule;
   readonly #timers = new Set<NodeJS.Timeout>();
   #requestUrl: string | undefined;
   #swapped: Delivery | undefined;
 
   constructor(
-    parts: { readonly signing: Signing; readonly socket: SocketMode; readonly faults: Faults },
+    parts: {
+      readonly signing: SigningSecret;
+      readonly socket: SocketMode;
+      readonly faults: FaultInjector;
+    },
     transcript: Transcript,
-    retries: Retries,
+    retries: RetrySchedule,
   ) {
     this.#signing = parts.signing;
     this.#socket = parts.socket;

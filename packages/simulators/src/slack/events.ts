@@ -6,7 +6,7 @@ import { applyOptional, type Channel, getChannelType } from './workspace.ts';
  * Sends the bot an event in the envelope of the Events API. The id of an event stays the same when
  * the event is delivered again.
  */
-export function emit(
+export function emitEvent(
   { workspace, dispatcher }: SlackServers,
   event: Json & { readonly type: string },
   where: { readonly channel?: Channel; readonly isOwn?: boolean } = {},
@@ -50,21 +50,21 @@ export function emitMessage(servers: SlackServers, channel: Channel, message: Wi
   if (!channel.members.has(bot.id)) return;
   const isOwn = message.user === bot.id;
   const event = { ...message, channel: channel.id, event_ts: message.ts };
-  emit(servers, { ...event, channel_type: getChannelType(channel) }, { channel, isOwn });
+  emitEvent(servers, { ...event, channel_type: getChannelType(channel) }, { channel, isOwn });
   const isMention = message.text.includes(`<@${bot.id}>`) && !isOwn && channel.kind !== 'dm';
   if (!isMention) return;
   const { subtype: _subtype, ...mention } = event;
-  emit(servers, { ...mention, type: 'app_mention' }, { channel });
+  emitEvent(servers, { ...mention, type: 'app_mention' }, { channel });
 }
 
 /** Sends the bot an event about an edit by the member `by`. */
-export function emitChanged(
+export function emitMessageChanged(
   servers: SlackServers,
   channel: Channel,
   change: { readonly message: WireMessage; readonly before: WireMessage; readonly by: string },
 ): void {
   const { message, before, by } = change;
-  emitHidden(servers, channel, by, {
+  emitHiddenMessage(servers, channel, by, {
     subtype: 'message_changed',
     message,
     previous_message: before,
@@ -72,20 +72,25 @@ export function emitChanged(
 }
 
 /** Sends the bot an event about a deletion by the member `by`. */
-export function emitDeleted(
+export function emitMessageDeleted(
   servers: SlackServers,
   channel: Channel,
   before: WireMessage,
   by: string,
 ): void {
-  emitHidden(servers, channel, by, {
+  emitHiddenMessage(servers, channel, by, {
     subtype: 'message_deleted',
     deleted_ts: before.ts,
     previous_message: before,
   });
 }
 
-function emitHidden(servers: SlackServers, channel: Channel, by: string, fields: Json): void {
+function emitHiddenMessage(
+  servers: SlackServers,
+  channel: Channel,
+  by: string,
+  fields: Json,
+): void {
   const { bot, ids } = servers.workspace;
   if (!channel.members.has(bot.id)) return;
   const ts = ids.ts();
@@ -93,7 +98,7 @@ function emitHidden(servers: SlackServers, channel: Channel, by: string, fields:
     ...{ type: 'message', hidden: true, channel: channel.id, ts, event_ts: ts, ...fields },
     channel_type: getChannelType(channel),
   };
-  emit(servers, event, { channel, isOwn: by === bot.id });
+  emitEvent(servers, event, { channel, isOwn: by === bot.id });
 }
 
 /** Sends the bot an event about a reaction in a conversation that includes the bot. */
@@ -114,5 +119,5 @@ export function emitReaction(
     ...{ type, user, reaction, item_user: message.user, event_ts: ids.ts() },
     item: { type: 'message', channel: channel.id, ts: message.ts },
   };
-  emit(servers, event, { channel, isOwn: user === bot.id });
+  emitEvent(servers, event, { channel, isOwn: user === bot.id });
 }

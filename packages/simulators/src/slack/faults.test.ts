@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { REAL_LIMITS } from './rate-limits.ts';
-import { endAll, refusal, start } from './testing/slack-client.ts';
+import { endAll, readRefusal, startDouble } from './testing/slack-client.ts';
 
 afterEach(endAll);
 
@@ -9,7 +9,7 @@ describe('faults of Web API calls', () => {
     ['before', false, 0],
     ['after', true, 1],
   ])('loses the connection %s the message is posted', async (_when, after, count) => {
-    const { double, web, channel } = await start();
+    const { double, web, channel } = await startDouble();
     double.fault({ kind: 'reset', method: 'chat.postMessage', after });
     await expect(web.chat.postMessage({ channel, text: 'a' })).rejects.toThrow(
       /hang up|ECONNRESET/,
@@ -20,14 +20,14 @@ describe('faults of Web API calls', () => {
   });
 
   it('answers with errors, statuses and rate limits in one channel only', async () => {
-    const { double, web, channel, direct } = await start();
+    const { double, web, channel, direct } = await startDouble();
     const post = () => web.chat.postMessage({ channel, text: 'a' });
     double.fault({ kind: 'rate-limit', seconds: 7, channel });
     await web.chat.postMessage({ channel: direct, text: 'elsewhere' });
-    expect(await refusal(post())).toEqual({ error: 'ratelimited', retryAfter: 7 });
+    expect(await readRefusal(post())).toEqual({ error: 'ratelimited', retryAfter: 7 });
     double.fault({ kind: 'refuse', error: 'fatal_error', times: 2 });
-    expect(await refusal(post())).toMatchObject({ error: 'fatal_error' });
-    expect(await refusal(web.auth.test())).toMatchObject({ error: 'fatal_error' });
+    expect(await readRefusal(post())).toMatchObject({ error: 'fatal_error' });
+    expect(await readRefusal(web.auth.test())).toMatchObject({ error: 'fatal_error' });
     double.fault({ kind: 'status', status: 503, method: 'chat.postMessage' });
     await expect(post()).rejects.toMatchObject({ statusCode: 503 });
     double.fault({ kind: 'hang' });
@@ -38,22 +38,22 @@ describe('faults of Web API calls', () => {
 
   it('limits messages in each channel and calls of each method', async () => {
     let now = 1_700_000_000_000;
-    const { web, channel, direct } = await start({ limits: REAL_LIMITS, clock: () => now });
+    const { web, channel, direct } = await startDouble({ limits: REAL_LIMITS, clock: () => now });
     const post = (to: string) => web.chat.postMessage({ channel: to, text: 'a' });
     for (let sent = 0; sent < 5; sent += 1) await post(channel);
-    expect(await refusal(post(channel))).toEqual({ error: 'ratelimited', retryAfter: 1 });
+    expect(await readRefusal(post(channel))).toEqual({ error: 'ratelimited', retryAfter: 1 });
     await post(direct);
     now += 1_000;
     await post(channel);
     for (let asked = 0; asked < 50; asked += 1) await web.conversations.info({ channel });
-    const info = await refusal(web.conversations.info({ channel }));
+    const info = await readRefusal(web.conversations.info({ channel }));
     expect(info).toEqual({ error: 'ratelimited', retryAfter: 2 });
   });
 });
 
 describe('/control', () => {
   it('exposes the methods of the handle over HTTP', async () => {
-    const { double, web, channel, ann } = await start();
+    const { double, web, channel, ann } = await startDouble();
     const control = async (path: string, body?: object) => {
       const init = body && { method: 'POST', body: JSON.stringify(body) };
       const response = await fetch(`${new URL(double.apiUrl).origin}/control/${path}`, init);

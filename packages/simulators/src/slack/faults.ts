@@ -44,7 +44,7 @@ type EventFault = z.infer<typeof EventFault>;
 export const Fault = z.union([CallFault, EventFault]);
 export type Fault = z.infer<typeof Fault>;
 
-export class Faults {
+export class FaultInjector {
   readonly #calls = new ArmedFaults<CallFault>();
   readonly #events = new ArmedFaults<EventFault>();
 

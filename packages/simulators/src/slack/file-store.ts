@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
 };
 
-export class Files {
+export class FileStore {
   readonly #files = new Map<string, StoredFile>();
 
   get(id: string): StoredFile | undefined {

@@ -1,9 +1,9 @@
 import { readContent } from './content.ts';
 import type { SentFile, StoredFile } from './file-store.ts';
 import { findThread, getReplyFields, postAsBot } from './posting.ts';
-import { RequestArguments, refuse } from './request.ts';
+import { createRefusal, RequestArguments } from './request.ts';
 import type { SlackServers } from './servers.ts';
-import { type Json, recordsIn, type WireFile } from './wire.ts';
+import { type Json, toRecords, type WireFile } from './wire.ts';
 import { type Channel, findWritable, type Workspace } from './workspace.ts';
 
 export function addPersonFile(workspace: Workspace, user: string, sent: SentFile): WireFile {
@@ -16,7 +16,7 @@ export function addPersonFile(workspace: Workspace, user: string, sent: SentFile
 export function createUpload({ workspace }: SlackServers, args: RequestArguments): Json {
   const { ids, clock, bot } = workspace;
   const name = args.required('filename');
-  if (args.number('length', 0) < 1) throw refuse('invalid_arguments');
+  if (args.number('length', 0) < 1) throw createRefusal('invalid_arguments');
   const file = workspace.files.add({
     ...{ id: ids.next('F'), name, user: bot.id, created: Math.floor(clock() / 1_000) },
     ...{ bytes: undefined, isComplete: false },
@@ -39,11 +39,11 @@ export function receiveUpload(
 /** Implements `files.completeUploadExternal`: posts the files as a message from the bot. */
 export function completeUpload(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
-  const wanted = recordsIn(args.json('files'));
-  if (wanted.length === 0) throw refuse('invalid_arguments');
+  const wanted = toRecords(args.json('files'));
+  if (wanted.length === 0) throw createRefusal('invalid_arguments');
   const files = wanted.map(({ id, title }) => {
     const file = workspace.files.get(String(id));
-    if (file?.bytes === undefined || file.isComplete) throw refuse('file_not_found');
+    if (file?.bytes === undefined || file.isComplete) throw createRefusal('file_not_found');
     if (typeof title === 'string' && title !== '') file.title = title;
     return file;
   });
@@ -81,7 +81,7 @@ function recordShare({ shares }: StoredFile, { id }: Channel, ts: string): void 
 /** `files.info` */
 export function getFile({ workspace }: SlackServers, args: RequestArguments): Json {
   const file = workspace.files.get(args.required('file'));
-  if (file?.isComplete !== true) throw refuse('file_not_found');
+  if (file?.isComplete !== true) throw createRefusal('file_not_found');
   const shares = Object.fromEntries(
     [...file.shares].map(([channel, all]) => [channel, all.map((ts) => ({ ts }))]),
   );

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { inTerminal } from '../typed-lines.ts';
+import { runInTerminal } from '../typed-lines.ts';
 import { REAL_LIMITS } from './rate-limits.ts';
 import { startSlackDouble } from './start-slack-double.ts';
 import { runLine, TYPED_HELP } from './typed-commands.ts';
@@ -53,4 +53,4 @@ function showAnswers(): void {
   }
 }
 
-inTerminal(double, (line) => runLine(double, places, line), showAnswers);
+runInTerminal(double, (line) => runLine(double, places, line), showAnswers);

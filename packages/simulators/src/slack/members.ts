@@ -1,4 +1,4 @@
-import { type RequestArguments, refuse } from './request.ts';
+import { createRefusal, type RequestArguments } from './request.ts';
 import type { SlackServers } from './servers.ts';
 import type { Json } from './wire.ts';
 import type { Member, Workspace } from './workspace.ts';
@@ -15,7 +15,7 @@ export function testAuth({ workspace }: SlackServers): Json {
 /** `users.info` */
 export function getUser({ workspace }: SlackServers, args: RequestArguments): Json {
   const member = workspace.members.get(args.required('user'));
-  if (member === undefined) throw refuse('user_not_found');
+  if (member === undefined) throw createRefusal('user_not_found');
   return { user: toWireUser(workspace, member) };
 }
 
@@ -32,7 +32,7 @@ export function listUsers({ workspace }: SlackServers): Json {
 /** `bots.info` */
 export function getBot({ workspace }: SlackServers, args: RequestArguments): Json {
   const { app, bot } = workspace;
-  if (args.required('bot') !== app.botId) throw refuse('bot_not_found');
+  if (args.required('bot') !== app.botId) throw createRefusal('bot_not_found');
   return {
     bot: {
       id: app.botId,

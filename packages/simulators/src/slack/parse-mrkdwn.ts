@@ -41,7 +41,7 @@ export function parseMentions(source: string, style: TextStyle): Inline[] {
 
 function toEmojiElement(name: string, style: TextStyle): Inline | undefined {
   if (findEmoji(name) === undefined) return undefined;
-  return { type: 'emoji', name: resolveEmojiAlias(name), ...withStyle(style) };
+  return { type: 'emoji', name: resolveEmojiAlias(name), ...toStyleField(style) };
 }
 
 const QUOTE = /^(?:&gt;|>) ?/;
@@ -86,7 +86,7 @@ function readVerbatim(source: string, style?: TextStyle): Inline[] {
   return found;
 }
 
-interface Piece {
+interface ParsedPiece {
   readonly elements: readonly Inline[];
   readonly end: number;
 }
@@ -115,7 +115,7 @@ function readInline(source: string, style: TextStyle): Inline[] {
   return found;
 }
 
-function readPiece(source: string, at: number, style: TextStyle): Piece | undefined {
+function readPiece(source: string, at: number, style: TextStyle): ParsedPiece | undefined {
   const mark = source[at];
   switch (mark) {
     case '<': {
@@ -185,11 +185,15 @@ function readText(text: string, style: TextStyle): Inline[] {
   let rest = text;
   for (let match = KNOWN_EMOJI.exec(rest); match !== null; match = KNOWN_EMOJI.exec(rest)) {
     if (match.index > 0)
-      found.push({ type: 'text', text: rest.slice(0, match.index), ...withStyle(style) });
-    found.push({ type: 'emoji', name: findEmojiName(match[0]) ?? match[0], ...withStyle(style) });
+      found.push({ type: 'text', text: rest.slice(0, match.index), ...toStyleField(style) });
+    found.push({
+      type: 'emoji',
+      name: findEmojiName(match[0]) ?? match[0],
+      ...toStyleField(style),
+    });
     rest = rest.slice(match.index + match[0].length);
   }
-  if (rest !== '') found.push({ type: 'text', text: rest, ...withStyle(style) });
+  if (rest !== '') found.push({ type: 'text', text: rest, ...toStyleField(style) });
   return found;
 }
 
@@ -197,7 +201,7 @@ function toStyleOrNone(style: TextStyle): TextStyle | undefined {
   return Object.keys(style).length === 0 ? undefined : style;
 }
 
-function withStyle(style: TextStyle): { readonly style?: TextStyle } {
+function toStyleField(style: TextStyle): { readonly style?: TextStyle } {
   return Object.keys(style).length === 0 ? {} : { style };
 }
 

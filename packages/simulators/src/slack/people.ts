@@ -1,11 +1,11 @@
 import { toTextBlocks } from './blocks.ts';
-import { emit, emitChanged, emitMessage } from './events.ts';
+import { emitEvent, emitMessage, emitMessageChanged } from './events.ts';
 import type { SentFile } from './file-store.ts';
 import { addPersonFile } from './files.ts';
-import { eraseMessage, getReplyFields } from './posting.ts';
+import { getReplyFields, removeMessage } from './posting.ts';
 import { setReaction } from './reactions.ts';
 import type { SlackServers } from './servers.ts';
-import { escapeTyped, normalizeText } from './text.ts';
+import { escapeTypedText, normalizeText } from './text.ts';
 import type { Json, WireMessage } from './wire.ts';
 import {
   type Channel,
@@ -36,7 +36,7 @@ export function say(servers: SlackServers, saying: PersonMessage): WireMessage {
   const { workspace } = servers;
   const channel = getChannel(workspace, saying.channel);
   const author = findAuthor(workspace, channel, saying.from);
-  const text = normalizeText(escapeTyped(saying.text ?? ''));
+  const text = normalizeText(escapeTypedText(saying.text ?? ''));
   const files = (saying.files ?? []).map((file) => addPersonFile(workspace, author.id, file));
   const { threadTs } = saying;
   if (threadTs !== undefined && !channel.messages.has(threadTs))
@@ -70,13 +70,18 @@ function getAuthorFields({ team, ids }: Workspace, { id, name, teamId, isBot }: 
   };
 }
 
-export function reword(servers: SlackServers, channelId: string, ts: string, text: string): void {
+export function editAsAuthor(
+  servers: SlackServers,
+  channelId: string,
+  ts: string,
+  text: string,
+): void {
   const { workspace } = servers;
   const channel = getChannel(workspace, channelId);
   const stored = getMessage(channel, ts);
   const before = stored.wire;
   const by = before.user ?? '';
-  const written = normalizeText(escapeTyped(text));
+  const written = normalizeText(escapeTypedText(text));
   stored.wire = {
     ...before,
     text: written,
@@ -85,13 +90,13 @@ export function reword(servers: SlackServers, channelId: string, ts: string, tex
   };
   stored.edits += 1;
   workspace.transcript.changes.changed();
-  emitChanged(servers, channel, { message: stored.wire, before, by });
+  emitMessageChanged(servers, channel, { message: stored.wire, before, by });
 }
 
-export function eraseAs(servers: SlackServers, channelId: string, ts: string): void {
+export function deleteAsAuthor(servers: SlackServers, channelId: string, ts: string): void {
   const channel = getChannel(servers.workspace, channelId);
   const stored = getMessage(channel, ts);
-  eraseMessage(servers, channel, stored, stored.wire.user ?? '');
+  removeMessage(servers, channel, stored, stored.wire.user ?? '');
 }
 
 /** A reaction that a person adds or removes. */
@@ -117,7 +122,7 @@ export function react(
 }
 
 /** Adds the bot to a conversation or removes it, and sends the bot an event. */
-export function setBot(servers: SlackServers, channelId: string, isIn: boolean): void {
+export function setBotMembership(servers: SlackServers, channelId: string, isIn: boolean): void {
   const { bot, ids, team, members } = servers.workspace;
   const channel = getChannel(servers.workspace, channelId);
   const actor = [...channel.members].find((id) => id !== bot.id && members.has(id)) ?? '';
@@ -125,7 +130,7 @@ export function setBot(servers: SlackServers, channelId: string, isIn: boolean):
   if (isIn) {
     channel.members.add(bot.id);
     const joined = { user: bot.id, channel_type: channel.id.slice(0, 1), team: team.id };
-    emit(
+    emitEvent(
       servers,
       { type: 'member_joined_channel', ...joined, inviter: actor, ...common },
       { channel },
@@ -134,15 +139,15 @@ export function setBot(servers: SlackServers, channelId: string, isIn: boolean):
   }
   channel.members.delete(bot.id);
   const type = channel.kind === 'public' ? 'channel_left' : 'group_left';
-  emit(servers, { type, actor_id: actor, ...common }, { channel });
+  emitEvent(servers, { type, actor_id: actor, ...common }, { channel });
 }
 
 /** Removes the app from the workspace and invalidates its tokens. */
 export function uninstall(servers: SlackServers): void {
   const { app, bot } = servers.workspace;
   app.isUninstalled = true;
-  emit(servers, { type: 'tokens_revoked', tokens: { oauth: [], bot: [bot.id] } });
-  emit(servers, { type: 'app_uninstalled' });
+  emitEvent(servers, { type: 'tokens_revoked', tokens: { oauth: [], bot: [bot.id] } });
+  emitEvent(servers, { type: 'app_uninstalled' });
 }
 
 /** @throws Error with a readable reason when the conversation does not exist */

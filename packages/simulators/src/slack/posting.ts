@@ -1,6 +1,6 @@
 import type { Content } from './content.ts';
-import { emitChanged, emitDeleted, emitMessage } from './events.ts';
-import { refuse } from './request.ts';
+import { emitMessage, emitMessageChanged, emitMessageDeleted } from './events.ts';
+import { createRefusal } from './request.ts';
 import type { SlackServers } from './servers.ts';
 import type { Json, WireMessage } from './wire.ts';
 import {
@@ -55,10 +55,10 @@ export function changeMessage(
   stored.edits += 1;
   workspace.transcript.changes.changed();
   if (stored.onlyFor !== undefined) return;
-  emitChanged(servers, channel, { message: stored.wire, before, by: workspace.bot.id });
+  emitMessageChanged(servers, channel, { message: stored.wire, before, by: workspace.bot.id });
 }
 
-export function eraseMessage(
+export function removeMessage(
   servers: SlackServers,
   channel: Channel,
   { wire }: StoredMessage,
@@ -67,7 +67,7 @@ export function eraseMessage(
   channel.messages.delete(wire.ts);
   channel.ephemeral.delete(wire.ts);
   servers.workspace.transcript.changes.changed();
-  emitDeleted(servers, channel, wire, by);
+  emitMessageDeleted(servers, channel, wire, by);
 }
 
 /** The fields common to all messages of the bot. */
@@ -89,9 +89,9 @@ export function getBotFields({ app, bot, team }: Workspace) {
 export function findThread(channel: Channel, ts: string | undefined): string | undefined {
   if (ts === undefined) return undefined;
   const parent = channel.messages.get(ts)?.wire;
-  if (parent === undefined) throw refuse('thread_not_found');
+  if (parent === undefined) throw createRefusal('thread_not_found');
   if (parent.thread_ts !== undefined && parent.thread_ts !== ts)
-    throw refuse('cannot_reply_to_message');
+    throw createRefusal('cannot_reply_to_message');
   return ts;
 }
 

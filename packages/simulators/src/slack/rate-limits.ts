@@ -1,7 +1,7 @@
-import { rateLimited } from './request.ts';
+import { createRateLimitRefusal } from './request.ts';
 
 /** The parameters of a token bucket: `burst` calls at once, refilled at `perMinute`. */
-interface Rate {
+interface BucketRate {
   readonly burst: number;
   readonly perMinute: number;
 }
@@ -9,15 +9,15 @@ interface Rate {
 /** Rate limits; an absent field means no limit. */
 export interface SlackLimits {
   /** The limit for new messages in one conversation. */
-  readonly messages?: Rate;
+  readonly messages?: BucketRate;
   /** The limit for all calls of one method. */
-  readonly methods?: Readonly<Record<string, Rate>>;
+  readonly methods?: Readonly<Record<string, BucketRate>>;
 }
 
 /** Slack's documented tiers; the burst sizes are not published. */
-const TIER_2: Rate = { burst: 20, perMinute: 20 };
-const TIER_3: Rate = { burst: 50, perMinute: 50 };
-const TIER_4: Rate = { burst: 100, perMinute: 100 };
+const TIER_2: BucketRate = { burst: 20, perMinute: 20 };
+const TIER_3: BucketRate = { burst: 50, perMinute: 50 };
+const TIER_4: BucketRate = { burst: 100, perMinute: 100 };
 
 /**
  * Slack's published limits for an internal app: one message per second in each conversation, and
@@ -45,7 +45,7 @@ export const REAL_LIMITS: SlackLimits = {
   },
 };
 
-interface Bucket {
+interface TokenBucket {
   tokens: number;
   at: number;
 }
@@ -54,7 +54,7 @@ interface Bucket {
 export class RateLimits {
   readonly #limits: SlackLimits;
   readonly #clock: () => number;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(limits: SlackLimits, clock: () => number) {
     this.#limits = limits;
@@ -74,7 +74,7 @@ export class RateLimits {
     this.#pass(`message ${channel}`, this.#limits.messages);
   }
 
-  #pass(key: string, rate: Rate | undefined): void {
+  #pass(key: string, rate: BucketRate | undefined): void {
     if (rate === undefined) return;
     const now = this.#clock();
     const perMs = rate.perMinute / 60_000;
@@ -83,7 +83,7 @@ export class RateLimits {
     bucket.at = now;
     this.#buckets.set(key, bucket);
     if (bucket.tokens < 1)
-      throw rateLimited(Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1_000)));
+      throw createRateLimitRefusal(Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1_000)));
     bucket.tokens -= 1;
   }
 }

@@ -1,6 +1,6 @@
 import { isEmojiName, resolveEmojiAlias } from './emoji.ts';
 import { emitReaction } from './events.ts';
-import { type RequestArguments, refuse } from './request.ts';
+import { createRefusal, type RequestArguments } from './request.ts';
 import type { SlackServers } from './servers.ts';
 import type { Json } from './wire.ts';
 import { type Channel, findChannel, type StoredMessage } from './workspace.ts';
@@ -19,11 +19,11 @@ function changeOwnReaction(servers: SlackServers, args: RequestArguments, isAdde
   const { workspace } = servers;
   const channel = findChannel(workspace, args.required('channel'));
   const name = args.required('name');
-  if (!isEmojiName(name)) throw refuse('invalid_name');
+  if (!isEmojiName(name)) throw createRefusal('invalid_name');
   const stored = channel.messages.get(args.required('timestamp'));
-  if (stored === undefined) throw refuse('message_not_found');
+  if (stored === undefined) throw createRefusal('message_not_found');
   if (!setReaction(servers, channel, stored, { user: workspace.bot.id, name, isAdded }))
-    throw refuse(isAdded ? 'already_reacted' : 'no_reaction');
+    throw createRefusal(isAdded ? 'already_reacted' : 'no_reaction');
   return {};
 }
 

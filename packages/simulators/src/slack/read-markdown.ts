@@ -168,11 +168,11 @@ function nodeToInline(node: PhrasingContent, style: TextStyle): Inline[] {
     case 'link': {
       const text = toPlain(node.children);
       return [
-        { type: 'link', url: node.url, ...(text !== node.url && { text }), ...withStyle(style) },
+        { type: 'link', url: node.url, ...(text !== node.url && { text }), ...toStyleField(style) },
       ];
     }
     case 'image':
-      return [{ type: 'link', url: node.url, text: node.alt || node.url, ...withStyle(style) }];
+      return [{ type: 'link', url: node.url, text: node.alt || node.url, ...toStyleField(style) }];
     case 'html':
       return parseMentions(node.value, style);
     default:
@@ -180,7 +180,7 @@ function nodeToInline(node: PhrasingContent, style: TextStyle): Inline[] {
   }
 }
 
-function withStyle(style: TextStyle): { readonly style?: TextStyle } {
+function toStyleField(style: TextStyle): { readonly style?: TextStyle } {
   return Object.keys(style).length === 0 ? {} : { style };
 }
 

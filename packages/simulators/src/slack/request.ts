@@ -17,18 +17,18 @@ export class Refusal extends Error {
   }
 }
 
-export function refuse(code: string, details?: Json): Refusal {
+export function createRefusal(code: string, details?: Json): Refusal {
   return new Refusal(code, details);
 }
 
 /** Creates the refusal of a rate-limited call. */
-export function rateLimited(seconds: number): Refusal {
+export function createRateLimitRefusal(seconds: number): Refusal {
   return new Refusal('ratelimited', {}, 429, seconds);
 }
 
 /** Creates the refusal of invalid blocks, with the reasons in both fields that Slack uses. */
-export function invalidBlocks(errors: readonly string[]): Refusal {
-  return refuse('invalid_blocks', {
+export function createInvalidBlocksRefusal(errors: readonly string[]): Refusal {
+  return createRefusal('invalid_blocks', {
     errors,
     response_metadata: { messages: errors.map((error) => `[ERROR] ${error}`) },
   });
@@ -54,7 +54,7 @@ export class RequestArguments {
     const value = this.text(name);
     if (value === undefined) {
       const message = `[ERROR] missing required field: ${name}`;
-      throw refuse('invalid_arguments', { response_metadata: { messages: [message] } });
+      throw createRefusal('invalid_arguments', { response_metadata: { messages: [message] } });
     }
     return value;
   }
@@ -83,7 +83,7 @@ export class RequestArguments {
     try {
       return JSON.parse(value);
     } catch {
-      throw refuse(code);
+      throw createRefusal(code);
     }
   }
 }
@@ -101,14 +101,15 @@ export async function readArguments(
   if (body.length === 0) return new RequestArguments(fromQuery);
   if (type.startsWith('application/json')) {
     const value = parseJson(body.toString());
-    if (!isRecord(value)) throw refuse('invalid_json');
+    if (!isRecord(value)) throw createRefusal('invalid_json');
     return new RequestArguments({ ...fromQuery, ...value });
   }
   if (type.startsWith('multipart/form-data')) {
     const form = await new Response(body, { headers: { 'content-type': type } }).formData();
     return new RequestArguments({ ...fromQuery, ...Object.fromEntries(form.entries()) });
   }
-  if (!type.startsWith('application/x-www-form-urlencoded')) throw refuse('invalid_form_data');
+  if (!type.startsWith('application/x-www-form-urlencoded'))
+    throw createRefusal('invalid_form_data');
   const form = Object.fromEntries(new URLSearchParams(body.toString()));
   return new RequestArguments({ ...fromQuery, ...form });
 }

@@ -2,11 +2,11 @@ import { readContent } from './content.ts';
 import type { Interaction } from './interactions.ts';
 import {
   changeMessage,
-  eraseMessage,
   findThread,
   getBotFields,
   getReplyFields,
   postAsBot,
+  removeMessage,
 } from './posting.ts';
 import { RequestArguments } from './request.ts';
 import type { SlackServers } from './servers.ts';
@@ -23,7 +23,7 @@ export function respond(servers: SlackServers, interaction: Interaction, wish: J
   const { channel, message, user } = interaction;
   if (channel === undefined) return;
   if (wish.delete_original === true) {
-    if (message !== undefined) eraseMessage(servers, channel, message, workspace.bot.id);
+    if (message !== undefined) removeMessage(servers, channel, message, workspace.bot.id);
     return;
   }
   const content = readContent(workspace, new RequestArguments(wish));

@@ -1,15 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Answer, broken, json, sleep, write } from '../loopback.ts';
-import type { CallFault, Faults } from './faults.ts';
+import {
+  type Answer,
+  createFailureAnswer,
+  createJsonAnswer,
+  sleep,
+  writeAnswer,
+} from '../loopback.ts';
+import type { CallFault, FaultInjector } from './faults.ts';
 import { receiveUpload } from './files.ts';
 import { METHODS } from './methods.ts';
 import {
+  createRateLimitRefusal,
+  createRefusal,
   Refusal,
   RequestArguments,
-  rateLimited,
   readArguments,
   readBody,
-  refuse,
 } from './request.ts';
 import { respond } from './responding.ts';
 import type { SlackServers } from './servers.ts';
@@ -20,7 +26,7 @@ import { applyOptional } from './workspace.ts';
 type SlackAnswer = Answer & { readonly error?: string };
 
 /** An HTTP request of the bot; `name` identifies it in faults and in the transcript. */
-interface Call {
+interface ApiCall {
   readonly name: string;
   readonly args: RequestArguments;
   run(): SlackAnswer;
@@ -32,10 +38,10 @@ interface Call {
  */
 export class WebApiServer {
   readonly #servers: SlackServers;
-  readonly #faults: Faults;
+  readonly #faults: FaultInjector;
   readonly #socket: SocketMode;
 
-  constructor(servers: SlackServers, faults: Faults, socket: SocketMode) {
+  constructor(servers: SlackServers, faults: FaultInjector, socket: SocketMode) {
     this.#servers = servers;
     this.#faults = faults;
     this.#socket = socket;
@@ -47,13 +53,13 @@ export class WebApiServer {
     const type = request.headers['content-type'] ?? '';
     if (url.pathname.startsWith('/upload/')) return this.#upload(body, type, response, url);
     const args = await readArguments(body, type, url.searchParams).catch((error: unknown) => error);
-    if (!(args instanceof RequestArguments)) return write(response, toErrorAnswer(args));
+    if (!(args instanceof RequestArguments)) return writeAnswer(response, toErrorAnswer(args));
     const call = this.#callFor(request, url, args);
-    if (call === undefined) return write(response, createNotFound());
+    if (call === undefined) return writeAnswer(response, createNotFound());
     await this.#perform(call, response);
   }
 
-  #callFor(request: IncomingMessage, url: URL, args: RequestArguments): Call | undefined {
+  #callFor(request: IncomingMessage, url: URL, args: RequestArguments): ApiCall | undefined {
     const method = /^\/api\/([\w.]+)\/?$/.exec(url.pathname)?.[1];
     if (method !== undefined) {
       const token = readToken(request) ?? args.text('token');
@@ -63,7 +69,7 @@ export class WebApiServer {
     return { name: 'response_url', args, run: () => this.#respond(url.pathname, args) };
   }
 
-  async #perform({ name, args, run }: Call, response: ServerResponse): Promise<void> {
+  async #perform({ name, args, run }: ApiCall, response: ServerResponse): Promise<void> {
     const channel = args.text('channel') ?? args.text('channel_id');
     const fault = this.#faults.takeForCall(name, channel);
     const isEffective = fault === undefined || fault.after === true || fault.kind === 'delay';
@@ -78,31 +84,34 @@ export class WebApiServer {
       ...(error !== undefined && { error }),
     });
     if (final === 'reset') response.socket?.resetAndDestroy();
-    else if (typeof final === 'object') write(response, final);
+    else if (typeof final === 'object') writeAnswer(response, final);
   }
 
   #run(name: string, token: string | undefined, args: RequestArguments): SlackAnswer {
     const { workspace } = this.#servers;
     const { app } = workspace;
-    if (token === undefined) throw refuse('not_authed');
-    if (token !== app.botToken && token !== app.appToken) throw refuse('invalid_auth');
-    if (app.isUninstalled) throw refuse('account_inactive');
+    if (token === undefined) throw createRefusal('not_authed');
+    if (token !== app.botToken && token !== app.appToken) throw createRefusal('invalid_auth');
+    if (app.isUninstalled) throw createRefusal('account_inactive');
     const isForApps = name === 'apps.connections.open';
     const method = METHODS[name];
-    if (!isForApps && method === undefined) throw refuse('unknown_method');
-    if ((token === app.appToken) !== isForApps) throw refuse('not_allowed_token_type');
+    if (!isForApps && method === undefined) throw createRefusal('unknown_method');
+    if ((token === app.appToken) !== isForApps) throw createRefusal('not_allowed_token_type');
     workspace.limits.passCall(name);
     const fields =
       method === undefined
         ? { url: this.#socket.open(workspace.origin) }
         : method(this.#servers, args);
-    return json(200, applyOptional(workspace, { ok: true, ...fields }));
+    return createJsonAnswer(200, applyOptional(workspace, { ok: true, ...fields }));
   }
 
   #respond(path: string, args: RequestArguments): SlackAnswer {
     const interaction = this.#servers.interactions.useAddress(path);
     if (interaction === undefined || typeof interaction === 'string')
-      return { ...json(404, { ok: false, error: interaction ?? 'invalid_url' }), error: 'gone' };
+      return {
+        ...createJsonAnswer(404, { ok: false, error: interaction ?? 'invalid_url' }),
+        error: 'gone',
+      };
     respond(this.#servers, interaction, args.values);
     return { status: 200, type: 'text/html', body: 'ok' };
   }
@@ -134,10 +143,10 @@ export class WebApiServer {
     const fault = this.#faults.takeForCall('download', undefined);
     const outcome = fault === undefined ? 'as usual' : toOutcome(fault);
     if (outcome === 'reset') response.socket?.resetAndDestroy();
-    else if (typeof outcome === 'object') write(response, outcome);
+    else if (typeof outcome === 'object') writeAnswer(response, outcome);
     else if (outcome === 'hang') return;
-    else if (readToken(request) !== app.botToken) write(response, SIGN_IN);
-    else if (file?.bytes === undefined) write(response, createNotFound());
+    else if (readToken(request) !== app.botToken) writeAnswer(response, SIGN_IN);
+    else if (file?.bytes === undefined) writeAnswer(response, createNotFound());
     else response.writeHead(200, { 'content-type': file.type }).end(file.bytes);
   }
 }
@@ -163,9 +172,9 @@ function toOutcome(fault: CallFault): SlackAnswer | 'reset' | 'hang' | 'as usual
       return { status: fault.status, type: 'text/html', body };
     }
     case 'refuse':
-      return toErrorAnswer(refuse(fault.error));
+      return toErrorAnswer(createRefusal(fault.error));
     case 'rate-limit':
-      return toErrorAnswer(rateLimited(fault.seconds));
+      return toErrorAnswer(createRateLimitRefusal(fault.seconds));
     case 'garbage':
       return { status: 200, type: 'application/json', body: '{"ok":true,"chan' };
     case 'delay':
@@ -176,10 +185,10 @@ function toOutcome(fault: CallFault): SlackAnswer | 'reset' | 'hang' | 'as usual
 }
 
 function toErrorAnswer(error: unknown): SlackAnswer {
-  if (!(error instanceof Refusal)) return broken(error);
+  if (!(error instanceof Refusal)) return createFailureAnswer(error);
   const { status, message, details, retryAfter } = error;
   return {
-    ...json(status, { ok: false, error: message, ...details }),
+    ...createJsonAnswer(status, { ok: false, error: message, ...details }),
     ...(retryAfter !== undefined && { headers: { 'retry-after': String(retryAfter) } }),
     error: message,
   };

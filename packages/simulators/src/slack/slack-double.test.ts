@@ -1,28 +1,28 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { endAll, refusal, start, webClient } from './testing/slack-client.ts';
+import { createWebClient, endAll, readRefusal, startDouble } from './testing/slack-client.ts';
 
 afterEach(endAll);
 
 describe('the Web API of the Slack double', () => {
   it('accepts each token only for its own methods', async () => {
-    const { double, web } = await start();
+    const { double, web } = await startDouble();
     expect(await web.auth.test()).toMatchObject({
       ok: true,
       ...{ team_id: double.teamId, user_id: double.me.id, bot_id: double.me.botId },
     });
-    const call = (token: string) => refusal(webClient(double, token).auth.test());
+    const call = (token: string) => readRefusal(createWebClient(double, token).auth.test());
     expect(await call('xoxb-wrong')).toMatchObject({ error: 'invalid_auth' });
     expect(await call(double.appToken)).toMatchObject({ error: 'not_allowed_token_type' });
-    expect(await refusal(web.apps.connections.open({}))).toMatchObject({
+    expect(await readRefusal(web.apps.connections.open({}))).toMatchObject({
       error: 'not_allowed_token_type',
     });
-    expect(await refusal(web.apiCall('chat.sing'))).toMatchObject({ error: 'unknown_method' });
+    expect(await readRefusal(web.apiCall('chat.sing'))).toMatchObject({ error: 'unknown_method' });
     double.uninstall();
-    expect(await refusal(web.auth.test())).toMatchObject({ error: 'account_inactive' });
+    expect(await readRefusal(web.auth.test())).toMatchObject({ error: 'account_inactive' });
   });
 
   it('posts, edits and deletes messages and updates the visible conversation', async () => {
-    const { double, web, channel } = await start();
+    const { double, web, channel } = await startDouble();
     const { ts = '', message } = await web.chat.postMessage({
       channel,
       text: `*Hi* <@${double.me.id}>, _see_ <https://a.example|this> &amp; \`that\` 👍`,
@@ -38,13 +38,13 @@ describe('the Web API of the Slack double', () => {
     expect(double.conversation(channel)).toMatchObject([{ text: 'Changed', edits: 1 }]);
     await web.chat.delete({ channel, ts });
     expect(double.conversation(channel)).toEqual([]);
-    expect(await refusal(web.chat.delete({ channel, ts }))).toMatchObject({
+    expect(await readRefusal(web.chat.delete({ channel, ts }))).toMatchObject({
       error: 'message_not_found',
     });
   });
 
   it('converts Markdown into blocks', async () => {
-    const { double, web, channel } = await start();
+    const { double, web, channel } = await startDouble();
     const markdown_text =
       '# Title\n\nSome **bold** and `code` for <@U0DBLBOT>.\n\n- one\n- two\n  1. deep\n\n' +
       '```js\nlet a = "<b>";\n```\n\n| a | b |\n|---|---|\n| 1 | **2** |\n\n> quoted';
@@ -63,13 +63,13 @@ describe('the Web API of the Slack double', () => {
       text: expect.stringContaining('Some *bold* and `code` for <@U0DBLBOT>.'),
     });
     const both = { channel, markdown_text: 'a', text: 'b' };
-    expect(await refusal(web.apiCall('chat.postMessage', both))).toMatchObject({
+    expect(await readRefusal(web.apiCall('chat.postMessage', both))).toMatchObject({
       error: 'markdown_text_conflict',
     });
   });
 
   it('returns pages of history (newest first) and of replies (oldest first)', async () => {
-    const { double, web, channel, ann } = await start();
+    const { double, web, channel, ann } = await startDouble();
     const first = double.say({ channel, text: 'first' }).ts;
     for (const text of ['r1', 'r2', 'r3'])
       await web.chat.postMessage({ channel, thread_ts: first, text });
@@ -90,7 +90,7 @@ describe('the Web API of the Slack double', () => {
   });
 
   it('returns message metadata only on request', async () => {
-    const { web, channel } = await start();
+    const { web, channel } = await startDouble();
     const metadata = { event_type: 'part', event_payload: { key: 'k1' } };
     await web.chat.postMessage({ channel, text: 'a', metadata });
     const plain = await web.conversations.history({ channel });
@@ -100,7 +100,7 @@ describe('the Web API of the Slack double', () => {
   });
 
   it('receives files in three steps and serves files only with the bot token', async () => {
-    const { double, web, channel } = await start();
+    const { double, web, channel } = await startDouble();
     const { ts } = double.say({ channel, text: 'a thread' });
     await web.filesUploadV2({
       ...{ channel_id: channel, thread_ts: ts, initial_comment: 'here', title: 'A' },
@@ -122,7 +122,7 @@ describe('the Web API of the Slack double', () => {
   });
 
   it('shows a streamed message while the bot appends text', async () => {
-    const { double, web, direct } = await start();
+    const { double, web, direct } = await startDouble();
     const { ts: thread_ts } = double.say({ channel: direct, text: 'tell me' });
     await web.assistant.threads.setStatus({ channel_id: direct, thread_ts, status: 'is thinking' });
     expect(double.status(direct, thread_ts)).toBe('is thinking');
@@ -136,7 +136,7 @@ describe('the Web API of the Slack double', () => {
   });
 
   it('shows an ephemeral message to one person, and opens conversations', async () => {
-    const { double, web, channel, ann, direct } = await start();
+    const { double, web, channel, ann, direct } = await startDouble();
     await web.chat.postEphemeral({ channel, user: ann, text: 'only you' });
     expect(double.conversation(channel)).toMatchObject([{ text: 'only you', onlyFor: ann }]);
     const opened = await web.conversations.open({ users: ann });
@@ -153,18 +153,22 @@ describe('the Web API of the Slack double', () => {
   });
 
   it('refuses to add or remove the same reaction twice', async () => {
-    const { double, web, channel, ann } = await start();
+    const { double, web, channel, ann } = await startDouble();
     const { ts: timestamp } = double.say({ channel, text: 'nice' });
     const reaction = { channel, timestamp, name: 'thumbsup' };
     await web.reactions.add(reaction);
-    expect(await refusal(web.reactions.add(reaction))).toMatchObject({ error: 'already_reacted' });
+    expect(await readRefusal(web.reactions.add(reaction))).toMatchObject({
+      error: 'already_reacted',
+    });
     double.react({ channel, ts: timestamp, name: 'eyes', from: ann });
     expect(double.conversation(channel)[0]?.reactions).toEqual([
       ['👍', 'bot'],
       ['👀', ann],
     ]);
     await web.reactions.remove(reaction);
-    expect(await refusal(web.reactions.remove(reaction))).toMatchObject({ error: 'no_reaction' });
+    expect(await readRefusal(web.reactions.remove(reaction))).toMatchObject({
+      error: 'no_reaction',
+    });
   });
 });
 
@@ -220,25 +224,25 @@ describe('refusals of the Slack double', () => {
     ],
     ['long Markdown', { markdown_text: 'x'.repeat(12_001) }, 'msg_too_long', undefined],
   ])('refuses %s', async (_name, wish, error, reason) => {
-    const { web, channel } = await start();
-    const found = await refusal(web.apiCall('chat.postMessage', { channel, ...wish }));
+    const { web, channel } = await startDouble();
+    const found = await readRefusal(web.apiCall('chat.postMessage', { channel, ...wish }));
     expect(found.error).toBe(error);
     if (reason !== undefined) expect(JSON.stringify(found.errors)).toMatch(reason);
   });
 
   it('truncates a text at 40,000 characters, splits a text at 4,000, and refuses long edits', async () => {
-    const { double, web, channel } = await start();
+    const { double, web, channel } = await startDouble();
     const sent = await web.chat.postMessage({ channel, text: 'x'.repeat(40_001) });
     expect(sent.response_metadata).toMatchObject({ warnings: ['message_truncated'] });
     expect(double.conversation(channel).map(({ text }) => text.length)).toEqual(
       Array.from({ length: 10 }, () => 4_000),
     );
     const edit = web.chat.update({ channel, ts: sent.ts ?? '', text: 'x'.repeat(4_001) });
-    expect(await refusal(edit)).toMatchObject({ error: 'msg_too_long' });
+    expect(await readRefusal(edit)).toMatchObject({ error: 'msg_too_long' });
   });
 
   it('keeps the blocks of a message when only its text is edited', async () => {
-    const { double, web, channel } = await start();
+    const { double, web, channel } = await startDouble();
     const blocks = [section('Sure?'), actions(1)];
     const { ts = '' } = await web.chat.postMessage({ channel, text: 'Sure?', blocks });
     await web.chat.update({ channel, ts, text: 'Done.' });
@@ -248,10 +252,10 @@ describe('refusals of the Slack double', () => {
   });
 
   it('hides conversations that do not include the bot', async () => {
-    const { double, web, channel } = await start();
+    const { double, web, channel } = await startDouble();
     const secret = double.addChannel({ name: 'secret', kind: 'private' });
     for (const one of [channel, secret]) double.setBot(one, false);
-    const post = (to: string) => refusal(web.chat.postMessage({ channel: to, text: 'a' }));
+    const post = (to: string) => readRefusal(web.chat.postMessage({ channel: to, text: 'a' }));
     expect(await post(channel)).toMatchObject({ error: 'not_in_channel' });
     expect(await post(secret)).toMatchObject({ error: 'channel_not_found' });
     await web.conversations.join({ channel });
@@ -261,7 +265,7 @@ describe('refusals of the Slack double', () => {
   });
 
   it('reports Markdown that Slack does not render as a violation', async () => {
-    const { double, web, channel } = await start();
+    const { double, web, channel } = await startDouble();
     await web.chat.postMessage({ channel, text: '**no** [link](https://a.example)\n# no' });
     expect(double.conversation(channel)[0]?.violations).toEqual([
       '**bold** of Markdown',

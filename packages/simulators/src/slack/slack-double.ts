@@ -1,6 +1,6 @@
-import type { Optional } from '../optional-fields.ts';
+import type { OptionalFieldMode } from '../optional-fields.ts';
 import type { ButtonPress, FormSubmission, SlashCommand } from './acting.ts';
-import type { Retries } from './dispatcher.ts';
+import type { RetrySchedule } from './dispatcher.ts';
 import type { Fault } from './faults.ts';
 import type { PersonMessage, Reaction } from './people.ts';
 import type { SlackLimits } from './rate-limits.ts';
@@ -15,11 +15,11 @@ export interface SlackDoubleOptions {
   /** The loopback port; a free port when absent. */
   readonly port?: number;
   /** How optional fields are sent; they are included with their values when absent. */
-  readonly optional?: Optional;
+  readonly optional?: OptionalFieldMode;
   /** Rate limits; none when absent. `REAL_LIMITS` contains Slack's published limits. */
   readonly limits?: SlackLimits;
   /** The schedule of redeliveries; `REAL_RETRIES` when absent. */
-  readonly retries?: Partial<Retries>;
+  readonly retries?: Partial<RetrySchedule>;
   /**
    * The double's clock, which returns the time in ms since 1970. The clock determines timestamps,
    * signatures and rate limits, but not how long the servers wait.

@@ -15,7 +15,7 @@ interface Connection {
   isLeaving: boolean;
 }
 
-interface Waiting {
+interface PendingAcknowledgement {
   readonly connection: Connection;
   readonly settle: (attempt: DeliveryResult) => void;
 }
@@ -34,7 +34,7 @@ export class SocketMode {
   readonly #appId: string;
   readonly #changed: () => void;
   readonly #tickets = new Set<string>();
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, PendingAcknowledgement>();
   #connections: Connection[] = [];
   #number = 0;
   #next = 0;

@@ -1,12 +1,20 @@
 import { createServer } from 'node:http';
-import { end, listen } from '../loopback.ts';
-import { press, slash, submit } from './acting.ts';
+import { listen, stopServer } from '../loopback.ts';
+import { pressButton, runSlashCommand, submitForm } from './acting.ts';
 import { Dispatcher, REAL_RETRIES } from './dispatcher.ts';
-import { emit } from './events.ts';
-import { Faults } from './faults.ts';
-import { Files } from './file-store.ts';
+import { emitEvent } from './events.ts';
+import { FaultInjector } from './faults.ts';
+import { FileStore } from './file-store.ts';
 import { Interactions } from './interactions.ts';
-import { eraseAs, getChannel, react, reword, say, setBot, uninstall } from './people.ts';
+import {
+  deleteAsAuthor,
+  editAsAuthor,
+  getChannel,
+  react,
+  say,
+  setBotMembership,
+  uninstall,
+} from './people.ts';
 import { RateLimits } from './rate-limits.ts';
 import { WebApiServer } from './server.ts';
 import type { SlackServers } from './servers.ts';
@@ -31,9 +39,9 @@ import {
  */
 export async function startSlackDouble(options: SlackDoubleOptions = {}): Promise<SlackDouble> {
   const clock = options.clock ?? Date.now;
-  const workspace = newWorkspace(options, clock);
+  const workspace = createWorkspace(options, clock);
   const { app, bot, team, transcript } = workspace;
-  const faults = new Faults();
+  const faults = new FaultInjector();
   const socket = new SocketMode(app.id, () => transcript.changes.changed());
   const signing = { secret: app.signingSecret, clock };
   const retries = { ...REAL_RETRIES, ...options.retries };
@@ -82,7 +90,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
     close: () => {
       dispatcher.close();
       socket.close();
-      return end(server);
+      return stopServer(server);
     },
   };
   return double;
@@ -97,17 +105,17 @@ function createControls(servers: SlackServers) {
       addChannel(workspace, { name, kind, members, sharedWith }).id,
     directChat: (user) => openDirect(workspace, user).id,
     say: (saying) => say(servers, saying),
-    reword: (channel, ts, text) => reword(servers, channel, ts, text),
-    erase: (channel, ts) => eraseAs(servers, channel, ts),
+    reword: (channel, ts, text) => editAsAuthor(servers, channel, ts, text),
+    erase: (channel, ts) => deleteAsAuthor(servers, channel, ts),
     react: (reaction) => react(servers, reaction),
-    press: (wish) => press(servers, wish),
-    slash: (command) => slash(servers, command),
-    submit: (submission) => submit(servers, submission),
+    press: (wish) => pressButton(servers, wish),
+    slash: (command) => runSlashCommand(servers, command),
+    submit: (submission) => submitForm(servers, submission),
     event: (event, channel) => {
       const where = channel === undefined ? {} : { channel: getChannel(workspace, channel) };
-      emit(servers, event, where);
+      emitEvent(servers, event, where);
     },
-    setBot: (channel, isIn) => setBot(servers, channel, isIn),
+    setBot: (channel, isIn) => setBotMembership(servers, channel, isIn),
     archive: (channel, isArchived = true) => {
       getChannel(workspace, channel).isArchived = isArchived;
     },
@@ -138,7 +146,7 @@ function createReaders({ workspace, interactions }: SlackServers) {
   } satisfies Partial<SlackDouble>;
 }
 
-function newWorkspace(
+function createWorkspace(
   { limits = {}, optional = 'present' }: SlackDoubleOptions,
   clock: () => number,
 ): Workspace {
@@ -156,7 +164,7 @@ function newWorkspace(
     },
     bot,
     members: new Map([[bot.id, bot]]),
-    ...{ channels: new Map(), files: new Files(), statuses: new Map(), views: new Map() },
+    ...{ channels: new Map(), files: new FileStore(), statuses: new Map(), views: new Map() },
     transcript: new Transcript(clock, () => describeState(workspace)),
     limits: new RateLimits(limits, clock),
     ...{ clock, optional, ids: new IdSequence(clock), origin: '' },

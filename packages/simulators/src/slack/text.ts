@@ -14,7 +14,7 @@ export function normalizeText(text: string): string {
 }
 
 /** Escapes the reserved characters of a typed text, except in mentions such as `<@U1>`. */
-export function escapeTyped(text: string): string {
+export function escapeTypedText(text: string): string {
   return text
     .split(/(<[@#!][^<>\s]+>)/)
     .map((part, index) => (index % 2 === 1 ? part : escapeMrkdwn(part)))

@@ -1,4 +1,4 @@
-import { Changes } from '../changes.ts';
+import { ChangeNotifier } from '../changes.ts';
 import type { Json } from './wire.ts';
 
 /** One call of the bot; `arguments` holds the arguments as received. */
@@ -27,7 +27,7 @@ export interface RecordedDelivery {
 
 /** Records calls and deliveries in order and notifies waiting listeners. */
 export class Transcript {
-  readonly changes: Changes;
+  readonly changes: ChangeNotifier;
   readonly #calls: RecordedCall[] = [];
   readonly #deliveries: RecordedDelivery[] = [];
   readonly #clock: () => number;
@@ -38,7 +38,7 @@ export class Transcript {
    */
   constructor(clock: () => number, summary: () => string) {
     this.#clock = clock;
-    this.changes = new Changes(summary);
+    this.changes = new ChangeNotifier(summary);
   }
 
   nextSeq(): number {

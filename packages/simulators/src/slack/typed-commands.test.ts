@@ -2,14 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endAll, start } from './testing/slack-client.ts';
+import { endAll, startDouble } from './testing/slack-client.ts';
 import { runLine } from './typed-commands.ts';
 
 afterEach(endAll);
 
 describe('typed commands of the Slack double', () => {
   it('writes in the direct chat, in a channel and in a thread, and edits and deletes a message', async () => {
-    const { double, web, ann, direct, channel } = await start();
+    const { double, web, ann, direct, channel } = await startDouble();
     const places = { you: ann, direct, channel };
     const type = (line: string) => runLine(double, places, line);
     for (const line of ['helo', '!edit hello', '  ', '!channel all', '!mention you']) type(line);
@@ -29,7 +29,7 @@ describe('typed commands of the Slack double', () => {
   });
 
   it('sends a file, runs a command, presses a button and removes the bot', async () => {
-    const { double, web, ann, direct, channel } = await start();
+    const { double, web, ann, direct, channel } = await startDouble();
     const places = { you: ann, direct, channel };
     const folder = await mkdtemp(join(tmpdir(), 'parley-typed-'));
     await writeFile(join(folder, 'a.txt'), 'x');
@@ -60,7 +60,7 @@ describe('typed commands of the Slack double', () => {
   it.each(['!dance', '!press No', '!edit x', '!file /nowhere/a.jpg', '!thread x'])(
     'explains why the typed line %s fails',
     async (line) => {
-      const { double, ann, direct, channel } = await start();
+      const { double, ann, direct, channel } = await startDouble();
       expect(() => runLine(double, { you: ann, direct, channel }, line)).toThrow();
     },
   );

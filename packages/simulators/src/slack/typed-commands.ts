@@ -13,13 +13,13 @@ export const TYPED_HELP = `Write to talk to the bot in a direct chat. Commands:
   !kick, !invite     remove the bot from the channel and add it again`;
 
 /** The person at the terminal and the conversations available to the typed commands. */
-export interface TypedPlaces {
+export interface TypedCommandContext {
   readonly you: string;
   readonly direct: string;
   readonly channel: string;
 }
 
-type TypedCommand = (double: SlackDouble, places: TypedPlaces, rest: string) => unknown;
+type TypedCommand = (double: SlackDouble, places: TypedCommandContext, rest: string) => unknown;
 
 const COMMANDS = new Map<string, TypedCommand>([
   ['channel', (double, { channel, you }, text) => double.say({ channel, from: you, text })],
@@ -33,16 +33,16 @@ const COMMANDS = new Map<string, TypedCommand>([
   ['press', pressNewest],
   [
     'edit',
-    (double, places, text) => double.reword(places.direct, findOwn(double, places).ts, text),
+    (double, places, text) => double.reword(places.direct, findOwnMessage(double, places).ts, text),
   ],
-  ['delete', (double, places) => double.erase(places.direct, findOwn(double, places).ts)],
+  ['delete', (double, places) => double.erase(places.direct, findOwnMessage(double, places).ts)],
   ['react', reactToNewest],
   ['kick', (double, { channel }) => double.setBot(channel, false)],
   ['invite', (double, { channel }) => double.setBot(channel, true)],
 ]);
 
 /** Executes a line typed at the prompt; throws an error with a readable reason. */
-export function runLine(double: SlackDouble, places: TypedPlaces, line: string): void {
+export function runLine(double: SlackDouble, places: TypedCommandContext, line: string): void {
   if (line.trim() === '') return;
   const [, sign, name = '', rest = ''] = /^([!/])(\w+)\s*(.*)$/su.exec(line) ?? [];
   const { direct, you } = places;
@@ -55,29 +55,41 @@ export function runLine(double: SlackDouble, places: TypedPlaces, line: string):
   }
 }
 
-function replyInThread(double: SlackDouble, { you, ...places }: TypedPlaces, text: string): void {
+function replyInThread(
+  double: SlackDouble,
+  { you, ...places }: TypedCommandContext,
+  text: string,
+): void {
   const { channel, ts, threadTs } = findNewest(double, places);
   double.say({ channel, from: you, text, threadTs: threadTs ?? ts });
 }
 
-function sendFile(double: SlackDouble, { direct, you }: TypedPlaces, rest: string): void {
+function sendFile(double: SlackDouble, { direct, you }: TypedCommandContext, rest: string): void {
   const [, path = '', text = ''] = /^(\S+)\s*(.*)$/su.exec(rest) ?? [];
   const files = [{ name: basename(path), bytes: new Uint8Array(readFileSync(path)) }];
   double.say({ channel: direct, from: you, text, files });
 }
 
-function pressNewest(double: SlackDouble, { you, ...places }: TypedPlaces, label: string): void {
+function pressNewest(
+  double: SlackDouble,
+  { you, ...places }: TypedCommandContext,
+  label: string,
+): void {
   const { channel, ts } = findNewest(double, places, ({ buttons }) => buttons.includes(label));
   double.press({ channel, ts, label, from: you });
 }
 
-function reactToNewest(double: SlackDouble, { you, ...places }: TypedPlaces, emoji: string): void {
+function reactToNewest(
+  double: SlackDouble,
+  { you, ...places }: TypedCommandContext,
+  emoji: string,
+): void {
   const { channel, ts } = findNewest(double, places);
   const name = findEmojiName(emoji) ?? emoji.replaceAll(':', '');
   double.react({ channel, ts, name, from: you });
 }
 
-function findOwn(double: SlackDouble, { direct, you }: TypedPlaces): VisibleMessage {
+function findOwnMessage(double: SlackDouble, { direct, you }: TypedCommandContext): VisibleMessage {
   const own = double.conversation(direct).findLast(({ from }) => from === you);
   if (own === undefined) throw new Error('You have not sent a message yet.');
   return own;
@@ -86,7 +98,7 @@ function findOwn(double: SlackDouble, { direct, you }: TypedPlaces): VisibleMess
 /** Finds the newest message of the bot that satisfies `isWanted`. */
 function findNewest(
   double: SlackDouble,
-  { direct, channel }: Omit<TypedPlaces, 'you'>,
+  { direct, channel }: Omit<TypedCommandContext, 'you'>,
   isWanted: (message: VisibleMessage) => boolean = () => true,
 ): VisibleMessage {
   const found = [direct, channel]

@@ -1,7 +1,7 @@
 import { getRichText } from './blocks.ts';
 import { parseMrkdwn } from './parse-mrkdwn.ts';
 import type { Inline, RichText } from './rich-text.ts';
-import { isRecord, type Json, recordsIn } from './wire.ts';
+import { isRecord, type Json, toRecords } from './wire.ts';
 
 /** Names and patterns of markup that Slack does not render. */
 const FOREIGN: readonly (readonly [name: string, pattern: RegExp])[] = [
@@ -22,7 +22,7 @@ function toUnformattedText(blocks: readonly Json[]): string {
   return blocks
     .flatMap((block) => {
       if (block.type === 'rich_text') return toUnformattedRichText(getRichText(block));
-      return [block.text, ...recordsIn(block.fields), ...recordsIn(block.elements)]
+      return [block.text, ...toRecords(block.fields), ...toRecords(block.elements)]
         .filter(isRecord)
         .map(({ type, text }) =>
           type === 'mrkdwn' ? toUnformattedRichText(parseMrkdwn(String(text))) : '',

@@ -1,7 +1,7 @@
 import { blocksToPlainText, listPressables } from './blocks.ts';
 import { findEmoji } from './emoji.ts';
 import { findViolations } from './violations.ts';
-import { recordsIn, type WireBlock, type WireMessage } from './wire.ts';
+import { toRecords, type WireBlock, type WireMessage } from './wire.ts';
 import { type Channel, createNames, type StoredMessage, type Workspace } from './workspace.ts';
 
 export interface VisibleMessage {
@@ -49,10 +49,10 @@ function toVisibleMessage(
   const { blocks = [], files = [], reactions = [], thread_ts: thread } = wire;
   const by = (user: string | undefined) =>
     user === workspace.bot.id ? 'bot' : (user ?? wire.bot_id ?? 'slack');
-  const attached = recordsIn(wire.attachments);
+  const attached = toRecords(wire.attachments);
   const names = createNames(workspace);
   const inAttachments = attached.flatMap((one) => {
-    const inner = recordsIn(one.blocks);
+    const inner = toRecords(one.blocks);
     return inner.length > 0
       ? blocksToPlainText(inner, names)
       : String(one.text ?? one.fallback ?? '');

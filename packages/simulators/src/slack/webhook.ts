@@ -4,7 +4,7 @@ import type { Delivery, DeliveryResult, RetryInfo } from './delivery.ts';
 import { isRecord } from './wire.ts';
 
 /** The secret and the clock for signatures. */
-export interface Signing {
+export interface SigningSecret {
   readonly secret: string;
   readonly clock: () => number;
 }
@@ -13,19 +13,19 @@ interface WebhookCall {
   readonly url: string;
   readonly delivery: Delivery;
   readonly retry: RetryInfo;
-  readonly signing: Signing;
+  readonly signing: SigningSecret;
   readonly withinMs: number;
 }
 
 /** Calls the request URL once, without following redirects. */
 export async function callWebhook(call: WebhookCall): Promise<DeliveryResult> {
   const { url, delivery, retry, signing, withinMs } = call;
-  const [type, body] = encode(delivery);
+  const [type, body] = encodeDelivery(delivery);
   const again = retry.attempt > 0 && {
     'x-slack-retry-num': String(retry.attempt),
     'x-slack-retry-reason': retry.reason,
   };
-  const answer = await post(url, { type, body, signing, withinMs, headers: { ...again } });
+  const answer = await postToWebhook(url, { type, body, signing, withinMs, headers: { ...again } });
   if (typeof answer === 'string') return { isAccepted: false, reason: answer };
   if (answer.status >= 200 && answer.status < 300) return { isAccepted: true, body: answer.body };
   return { isAccepted: false, reason: 'http_error', isFinal: answer.noRetry };
@@ -36,13 +36,13 @@ export async function callWebhook(call: WebhookCall): Promise<DeliveryResult> {
  * settings.
  * @throws Error with a readable reason when the response does not contain the challenge
  */
-export async function verifyUrl(url: string, token: string, signing: Signing): Promise<void> {
+export async function verifyUrl(url: string, token: string, signing: SigningSecret): Promise<void> {
   const challenge = createHmac('sha256', signing.secret)
     .update(String(signing.clock()))
     .digest('hex');
   const body = JSON.stringify({ token, challenge, type: 'url_verification' });
   const more = { type: 'application/json', withinMs: 3_000, headers: {} };
-  const answer = await post(url, { ...more, body, signing });
+  const answer = await postToWebhook(url, { ...more, body, signing });
   if (typeof answer === 'string') throw new Error(`${url} did not answer (${answer}).`);
   const { status, body: said } = answer;
   const returned = isRecord(said) ? said.challenge : said;
@@ -51,14 +51,14 @@ export async function verifyUrl(url: string, token: string, signing: Signing): P
 }
 
 /** Computes the signature of a request: `v0=` and an HMAC of version, timestamp and body. */
-function sign(secret: string, timestamp: string, body: string): string {
+function createSignature(secret: string, timestamp: string, body: string): string {
   return `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')}`;
 }
 
 /**
  * Events are sent as JSON, interactions as a form with JSON in one field, and commands as a form.
  */
-function encode({ type, payload }: Delivery): readonly [type: string, body: string] {
+function encodeDelivery({ type, payload }: Delivery): readonly [type: string, body: string] {
   const form = 'application/x-www-form-urlencoded';
   if (type === 'events_api') return ['application/json', JSON.stringify(payload)];
   if (type === 'interactive')
@@ -67,25 +67,25 @@ function encode({ type, payload }: Delivery): readonly [type: string, body: stri
   return [form, String(new URLSearchParams(Object.fromEntries(fields)))];
 }
 
-interface Post {
+interface WebhookPost {
   readonly type: string;
   readonly body: string;
-  readonly signing: Signing;
+  readonly signing: SigningSecret;
   readonly withinMs: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-interface Answer {
+interface WebhookAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly noRetry: boolean;
 }
 
 /** Sends the body in two chunks, split inside a multi-byte character if there is one. */
-function post(
+function postToWebhook(
   url: string,
-  { type, body, signing, withinMs, headers }: Post,
-): Promise<Answer | string> {
+  { type, body, signing, withinMs, headers }: WebhookPost,
+): Promise<WebhookAnswer | string> {
   const bytes = Buffer.from(body);
   const wide = bytes.findIndex((byte) => byte > 0x7f);
   const cut = wide < 0 ? 1 : wide + 1;
@@ -97,7 +97,7 @@ function post(
       'content-type': type,
       'content-length': bytes.length,
       'x-slack-request-timestamp': timestamp,
-      'x-slack-signature': sign(signing.secret, timestamp, body),
+      'x-slack-signature': createSignature(signing.secret, timestamp, body),
       ...headers,
     },
   };

@@ -43,6 +43,6 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** Returns the objects of a list; empty when the value is not a list. */
-export function recordsIn(value: unknown): readonly Json[] {
+export function toRecords(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }

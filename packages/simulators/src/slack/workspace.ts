@@ -1,8 +1,8 @@
-import { type Optional, sentWith } from '../optional-fields.ts';
-import type { Files } from './file-store.ts';
+import { applyOptionalFields, type OptionalFieldMode } from '../optional-fields.ts';
+import type { FileStore } from './file-store.ts';
 import { OPTIONAL_FIELDS } from './optional-fields.ts';
 import type { RateLimits } from './rate-limits.ts';
-import { refuse } from './request.ts';
+import { createRefusal } from './request.ts';
 import type { Names } from './rich-text.ts';
 import type { Transcript } from './transcript.ts';
 import type { Json, WireMessage } from './wire.ts';
@@ -56,7 +56,7 @@ export interface View {
   content: Json;
 }
 
-export interface App {
+export interface SlackApp {
   readonly id: string;
   readonly botId: string;
   readonly botToken: string;
@@ -71,11 +71,11 @@ export interface App {
 /** The state of the servers, consisting of one workspace with one app. */
 export interface Workspace {
   readonly team: { readonly id: string; readonly name: string; readonly domain: string };
-  readonly app: App;
+  readonly app: SlackApp;
   readonly bot: Member;
   readonly members: Map<string, Member>;
   readonly channels: Map<string, Channel>;
-  readonly files: Files;
+  readonly files: FileStore;
   readonly transcript: Transcript;
   readonly limits: RateLimits;
   /** The status below a thread (`assistant.threads.setStatus`), by channel and `ts`. */
@@ -85,7 +85,7 @@ export interface Workspace {
   readonly clock: () => number;
   readonly ids: IdSequence;
   /** The form of optional fields: with a value, as null, or omitted. */
-  readonly optional: Optional;
+  readonly optional: OptionalFieldMode;
   /** The address of the double, without a slash at the end. */
   origin: string;
 }
@@ -131,9 +131,9 @@ export function createNames({ members, channels }: Workspace): Names {
  */
 export function findChannel(workspace: Workspace, id: string | undefined): Channel {
   const channel = workspace.channels.get(id ?? '');
-  if (channel === undefined) throw refuse('channel_not_found');
+  if (channel === undefined) throw createRefusal('channel_not_found');
   const isHidden = channel.kind !== 'public' && !channel.members.has(workspace.bot.id);
-  if (isHidden) throw refuse('channel_not_found');
+  if (isHidden) throw createRefusal('channel_not_found');
   return channel;
 }
 
@@ -145,14 +145,14 @@ export function findWritable(workspace: Workspace, id: string | undefined): Chan
   const person = workspace.members.get(id ?? '');
   const channel =
     person === undefined ? findChannel(workspace, id) : openDirect(workspace, person.id);
-  if (!channel.members.has(workspace.bot.id)) throw refuse('not_in_channel');
-  if (channel.isArchived) throw refuse('is_archived');
+  if (!channel.members.has(workspace.bot.id)) throw createRefusal('not_in_channel');
+  if (channel.isArchived) throw createRefusal('is_archived');
   return channel;
 }
 
 /** Returns the direct chat with a person and opens it if necessary. */
 export function openDirect(workspace: Workspace, person: string): Channel {
-  if (workspace.members.get(person)?.isBot === true) throw refuse('cannot_dm_bot');
+  if (workspace.members.get(person)?.isBot === true) throw createRefusal('cannot_dm_bot');
   for (const channel of workspace.channels.values())
     if (channel.kind === 'dm' && channel.members.has(person)) return channel;
   return addChannel(workspace, { kind: 'dm', name: person, members: [person] });
@@ -220,7 +220,7 @@ export function storeMessage(
 /** Applies the setting for optional fields to a document. */
 export function applyOptional<T extends Json>({ optional }: Workspace, document: T): T {
   // The function only omits fields or sets them to null, which their types allow.
-  return sentWith(optional, OPTIONAL_FIELDS, document) as T;
+  return applyOptionalFields(optional, OPTIONAL_FIELDS, document) as T;
 }
 
 /** Returns the kind of a conversation in the form used in events. */

@@ -1,13 +1,13 @@
-import type { Optional } from '../optional-fields.ts';
+import type { OptionalFieldMode } from '../optional-fields.ts';
 import type { FloodControl } from './faults.ts';
-import { Files, type LocalServer } from './files.ts';
-import { badRequest, forbidden } from './request.ts';
+import { FileStore, type LocalServer } from './files.ts';
+import { createBadRequestRefusal, createForbiddenRefusal } from './request.ts';
 import type { Transcript } from './transcript.ts';
 import { UpdateQueue, WebhookCaller } from './updates.ts';
-import type { Known, WireChat, WireMessage, WireUser } from './wire.ts';
+import type { IdentifiedObject, WireChat, WireMessage, WireUser } from './wire.ts';
 
 /** An unfinished text shown by sendMessageDraft. */
-export interface Draft {
+export interface MessageDraft {
   readonly chatId: number;
   readonly draftId: number;
   readonly text: string;
@@ -32,7 +32,7 @@ export interface BotAccount {
   readonly clock: () => number;
   /** The commands stored by setMyCommands, by scope and language. */
   readonly commands: Map<string, unknown>;
-  readonly files: Files;
+  readonly files: FileStore;
   /** The sizes of the bot's picture as `PhotoSize`; null without a picture. */
   readonly picture: unknown;
   /** Button presses by query id. */
@@ -47,15 +47,15 @@ export interface BotAccount {
   /** Guest queries by query id. */
   readonly guests: Map<string, GuestQuery>;
   /** All drafts in the order they were sent. */
-  readonly drafts: Draft[];
+  readonly drafts: MessageDraft[];
 }
 
 /** Creates the account of a new bot; its id is the number at the start of the token. */
-export function newAccount(
+export function createAccount(
   token: string,
   parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'> & {
     readonly webhookTarget?: string | undefined;
-    readonly optional?: Optional | undefined;
+    readonly optional?: OptionalFieldMode | undefined;
     readonly localServer?: LocalServer | undefined;
     readonly bytesOfPicture?: Uint8Array<ArrayBuffer> | undefined;
   },
@@ -75,7 +75,7 @@ export function newAccount(
   });
   updates.optional = parts.optional ?? 'present';
   const webhook = new WebhookCaller(updates, parts.clock, parts.webhookTarget);
-  const files = new Files(parts.clock, token, parts.localServer);
+  const files = new FileStore(parts.clock, token, parts.localServer);
   const { bytesOfPicture: bytes } = parts;
   return {
     me,
@@ -123,14 +123,14 @@ export class Chats {
   #sharedNumber = 1;
 
   /** Returns the chat; creates or updates it from the given fields. */
-  open(known: Known): ChatRecord {
+  open(known: IdentifiedObject): ChatRecord {
     const old = this.#chats.get(known.id);
     if (old !== undefined) {
       old.info = { ...old.info, ...known };
       return old;
     }
     const record: ChatRecord = {
-      info: { ...namedAfterId(known.id), ...known },
+      info: { ...createNamedChat(known.id), ...known },
       messages: new Map(),
       ephemeral: new Map(),
       lastEphemeral: 0,
@@ -160,11 +160,12 @@ export class Chats {
    * @throws Refusal with status 400 when the chat does not exist
    */
   find(reference: string | undefined): ChatRecord {
-    if (reference === undefined || reference === '') throw badRequest('chat_id is empty');
+    if (reference === undefined || reference === '')
+      throw createBadRequestRefusal('chat_id is empty');
     const found = reference.startsWith('@')
       ? this.all().find(({ info }) => info.username === reference.slice(1))
       : this.#chats.get(Number(reference));
-    if (found === undefined) throw badRequest('chat not found');
+    if (found === undefined) throw createBadRequestRefusal('chat not found');
     return found;
   }
 
@@ -175,12 +176,13 @@ export class Chats {
   findWritable(reference: string | undefined): ChatRecord {
     const chat = this.find(reference);
     if (chat.migratedTo !== undefined) {
-      throw badRequest('group chat was upgraded to a supergroup chat', {
+      throw createBadRequestRefusal('group chat was upgraded to a supergroup chat', {
         migrate_to_chat_id: chat.migratedTo,
       });
     }
-    if (chat.closed === 'blocked') throw forbidden('bot was blocked by the user');
-    if (chat.closed === 'kicked') throw forbidden(`bot was kicked from the ${chat.info.type} chat`);
+    if (chat.closed === 'blocked') throw createForbiddenRefusal('bot was blocked by the user');
+    if (chat.closed === 'kicked')
+      throw createForbiddenRefusal(`bot was kicked from the ${chat.info.type} chat`);
     return chat;
   }
 
@@ -195,7 +197,7 @@ export class Chats {
   }
 }
 
-function namedAfterId(id: number): WireChat {
+function createNamedChat(id: number): WireChat {
   if (id > 0) return { id, type: 'private', first_name: `User ${id}` };
   const type = id <= -1_000_000_000_000 ? 'supergroup' : 'group';
   return { id, type, title: `Group ${-id}` };

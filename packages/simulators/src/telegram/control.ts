@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
-import { answersControl, newest } from '../answer-control.ts';
+import { createControlHandler, waitForNewest } from '../answer-control.ts';
 import { Fault } from './faults.ts';
 import type { FileKind } from './files.ts';
 import type { TelegramDouble } from './telegram-double.ts';
@@ -77,7 +77,7 @@ const AccessBody = z.strictObject({
   access: z.enum(['open', 'blocked', 'kicked', 'muted']),
 });
 
-export const handleControl = answersControl<TelegramDouble>({
+export const handleControl = createControlHandler<TelegramDouble>({
   'POST say': (double, body) => double.say(SayingBody.parse(body)),
   'POST press': (double, body) => ({ query: double.press(PressBody.parse(body)) }),
   'POST stop-draft': (double, body) => ({ draft: double.stopDraft(ChatBody.parse(body).chat) }),
@@ -106,14 +106,15 @@ export const handleControl = answersControl<TelegramDouble>({
   'POST drop-connections': (double) => double.dropConnections(),
   'GET conversation': (double, _body, query) => double.conversation(Number(query.get('chat'))),
   'GET calls': (double, _body, query) => double.calls(query.get('method') ?? undefined),
-  'GET answers': (double, _body, query) => newest(double, query, (after) => written(double, after)),
+  'GET answers': (double, _body, query) =>
+    waitForNewest(double, query, (after) => listWrittenAfter(double, after)),
   'GET status': (double) => ({
     firstPollAt: double.transcript.firstArrival('getUpdates') ?? null,
     pendingUpdates: double.pendingUpdates().length,
   }),
 });
 
-function written({ transcript }: TelegramDouble, after: number): VisibleMessage[] {
+function listWrittenAfter({ transcript }: TelegramDouble, after: number): VisibleMessage[] {
   return transcript.after(after).filter(({ from }) => from === 'bot');
 }
 
@@ -155,13 +156,13 @@ const ACTIONS = new Map<string, (double: TelegramDouble, rest: string) => unknow
   ['customer', sayAsCustomer],
   [
     'guest',
-    (double, text) => double.say({ chat: -77, from: person, guest: newQuery(double), text }),
+    (double, text) => double.say({ chat: -77, from: person, guest: getNewestQuery(double), text }),
   ],
   [
     'send',
     (double, fields) => double.say({ chat: person, extra: Fields.parse(JSON.parse(fields)) }),
   ],
-  ['file', sayFile],
+  ['file', sendPersonFile],
   ['press', pressNewest],
   ['edit', editLast],
   ['react', reactToNewest],
@@ -188,11 +189,11 @@ function sayAsCustomer(double: TelegramDouble, text: string): void {
   double.say({ chat: person, business: BUSINESS, text });
 }
 
-function newQuery(double: TelegramDouble): string {
+function getNewestQuery(double: TelegramDouble): string {
   return `query-${double.transcript.calls().length + 1}-${double.pendingUpdates().length}`;
 }
 
-function sayFile(double: TelegramDouble, rest: string): void {
+function sendPersonFile(double: TelegramDouble, rest: string): void {
   const [, path = '', words] = /^(\S+)\s*(.+)?$/su.exec(rest) ?? [];
   const { kind, type } = KINDS[extname(path).toLowerCase()] ?? {
     kind: 'document',

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
+import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
 
 const ANN = 501;
 const BO = 502;
@@ -13,7 +13,7 @@ const answering = { reply_parameters: { ephemeral_message_id: 1 } };
 
 async function whispered() {
   let now = 1_000_000;
-  const { double, telegram } = await start({ clock: () => now });
+  const { double, telegram } = await startDouble({ clock: () => now });
   double.say({ chat: ANN, text: 'hi' });
   double.say({ chat: GROUP, from: ANN, text: 'hi' });
   const asked = double.say({ chat: GROUP, from: ANN, text: '/status', ephemeral: true });
@@ -53,7 +53,7 @@ describe('ephemeral messages of the Telegram double', () => {
   ])('[F18] refuses an ephemeral message: %s', async (_name, payload) => {
     const { double, send } = await whispered();
     const before = double.conversation(GROUP).length;
-    expect(await refusal(send(payload))).toMatchObject({ code: 400 });
+    expect(await readRefusal(send(payload))).toMatchObject({ code: 400 });
     expect(double.conversation(GROUP)).toHaveLength(before);
   });
 
@@ -62,7 +62,7 @@ describe('ephemeral messages of the Telegram double', () => {
     later(15_000);
     await send({ ...only(ANN), ...answering });
     later(1);
-    expect(await refusal(send({ ...only(ANN), ...answering }))).toMatchObject({ code: 400 });
+    expect(await readRefusal(send({ ...only(ANN), ...answering }))).toMatchObject({ code: 400 });
     double.promote(GROUP, double.me.id);
     await send(only(ANN));
   });
@@ -76,7 +76,7 @@ describe('ephemeral messages of the Telegram double', () => {
     await call('editEphemeralMessageText', { ...which, text: 'y' });
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'y', edits: 1 });
     const others = { ...which, receiver_user_id: BO };
-    expect(await refusal(call('deleteEphemeralMessage', others))).toMatchObject({ code: 400 });
+    expect(await readRefusal(call('deleteEphemeralMessage', others))).toMatchObject({ code: 400 });
     await call('deleteEphemeralMessage', which);
     expect(double.conversation(GROUP)).toHaveLength(2);
   });

@@ -27,21 +27,21 @@ export const Fault = z.discriminatedUnion('kind', [
 ]);
 export type Fault = z.infer<typeof Fault>;
 
-export class Faults extends ArmedFaults<Fault> {
+export class FaultInjector extends ArmedFaults<Fault> {
   /** Returns the fault for this call and counts it as used. */
   takeFor(method: string, chat: number | undefined): Fault | undefined {
-    return this.take((fault) => (matches(fault, method, chat) ? fault : undefined));
+    return this.take((fault) => (matchesFault(fault, method, chat) ? fault : undefined));
   }
 }
 
-function matches(fault: Fault, method: string, chat: number | undefined): boolean {
+function matchesFault(fault: Fault, method: string, chat: number | undefined): boolean {
   if (fault.chat !== undefined && fault.chat !== chat) return false;
   if (fault.method === undefined) return method !== 'getupdates';
   return fault.method.toLowerCase() === method;
 }
 
 /** The parameters of a token bucket: `burst` sends at once, refilled at `perSecond`. */
-interface Rate {
+interface BucketRate {
   readonly burst: number;
   readonly perSecond: number;
 }
@@ -50,9 +50,9 @@ interface Rate {
  * The limits of a private chat, a group, and the bot as a whole; an absent field means no limit.
  */
 export interface FloodLimits {
-  readonly chat?: Rate;
-  readonly group?: Rate;
-  readonly overall?: Rate;
+  readonly chat?: BucketRate;
+  readonly group?: BucketRate;
+  readonly overall?: BucketRate;
 }
 
 /**
@@ -65,7 +65,7 @@ export const REAL_LIMITS: FloodLimits = {
   overall: { burst: 30, perSecond: 30 },
 };
 
-interface Bucket {
+interface TokenBucket {
   tokens: number;
   at: number;
 }
@@ -74,7 +74,7 @@ interface Bucket {
 export class FloodControl {
   readonly #limits: FloodLimits;
   readonly #clock: () => number;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(limits: FloodLimits, clock: () => number) {
     this.#limits = limits;
@@ -87,11 +87,11 @@ export class FloodControl {
    */
   pass(chatId: number): void {
     const own = chatId < 0 ? this.#limits.group : this.#limits.chat;
-    const wanted: [string, Rate | undefined][] = [
+    const wanted: [string, BucketRate | undefined][] = [
       [`chat ${chatId}`, own],
       ['overall', this.#limits.overall],
     ];
-    const taken: Bucket[] = [];
+    const taken: TokenBucket[] = [];
     for (const [key, rate] of wanted) {
       if (rate === undefined) continue;
       const bucket = this.#refilled(key, rate);
@@ -106,7 +106,7 @@ export class FloodControl {
     for (const bucket of taken) bucket.tokens -= 1;
   }
 
-  #refilled(key: string, rate: Rate): Bucket {
+  #refilled(key: string, rate: BucketRate): TokenBucket {
     const now = this.#clock();
     const bucket = this.#buckets.get(key) ?? { tokens: rate.burst, at: now };
     const gained = ((now - bucket.at) / 1000) * rate.perSecond;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
-import { badRequest } from './request.ts';
+import { createBadRequestRefusal } from './request.ts';
 
 export interface SentFile {
   readonly kind: FileKind;
@@ -35,7 +35,7 @@ export interface LocalServer {
 const MB = 1024 * 1024;
 const GOOD_FOR_MS = 60 * 60 * 1000;
 
-interface Stored {
+interface StoredFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly size: number;
   readonly path: string;
@@ -43,8 +43,8 @@ interface Stored {
 }
 
 /** The files of all chats, by id. */
-export class Files {
-  readonly #files = new Map<string, Stored>();
+export class FileStore {
+  readonly #files = new Map<string, StoredFile>();
   readonly #clock: () => number;
   readonly #token: string;
   readonly #local: LocalServer | undefined;
@@ -93,14 +93,14 @@ export class Files {
   locate(fileId: string | undefined): object {
     const file = this.#files.get(fileId ?? '');
     if (file === undefined)
-      throw badRequest('wrong file_id or the file is temporarily unavailable');
-    if (file.size > this.#maxDownload) throw badRequest('file is too big');
+      throw createBadRequestRefusal('wrong file_id or the file is temporarily unavailable');
+    if (file.size > this.#maxDownload) throw createBadRequestRefusal('file is too big');
     file.goodUntil = this.#clock() + GOOD_FOR_MS;
     const file_path = this.#local === undefined ? file.path : this.#keptIn(this.#local, file);
     return { file_id: fileId, file_unique_id: fileId, file_size: file.size, file_path };
   }
 
-  #keptIn({ folder }: LocalServer, { path, bytes }: Stored): string {
+  #keptIn({ folder }: LocalServer, { path, bytes }: StoredFile): string {
     const whole = join(folder, this.#token, path);
     mkdirSync(dirname(whole), { recursive: true });
     writeFileSync(whole, bytes);

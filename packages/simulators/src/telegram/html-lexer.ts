@@ -42,10 +42,11 @@ export function readStartTag(
 ): { name: string; attributes: Map<string, string>; end: number } {
   let at = start + 1;
   while (at < html.length && !isSpace(html[at]) && html[at] !== '>') at += 1;
-  if (at >= html.length) fail(`Unclosed start tag at byte offset ${bytes(html, start)}`);
+  if (at >= html.length)
+    failParsing(`Unclosed start tag at byte offset ${getByteOffset(html, start)}`);
   const name = html.slice(start + 1, at).toLowerCase();
   if (!supported(name)) {
-    fail(`Unsupported start tag "${name}" at byte offset ${bytes(html, start)}`);
+    failParsing(`Unsupported start tag "${name}" at byte offset ${getByteOffset(html, start)}`);
   }
   const attributes = new Map<string, string>();
   for (;;) {
@@ -67,18 +68,23 @@ function readAttribute(
   while (at < html.length && !/[\s=>/"']/.test(html[at] ?? '')) at += 1;
   const name = html.slice(from, at).toLowerCase();
   if (name === '') {
-    fail(`Empty attribute name in the tag "${tag}" at byte offset ${bytes(html, start)}`);
+    failParsing(
+      `Empty attribute name in the tag "${tag}" at byte offset ${getByteOffset(html, start)}`,
+    );
   }
   at = skipSpace(html, at);
   if (html[at] !== '=') {
-    if (at >= html.length) fail(`Unclosed start tag "${tag}" at byte offset ${bytes(html, start)}`);
+    if (at >= html.length)
+      failParsing(`Unclosed start tag "${tag}" at byte offset ${getByteOffset(html, start)}`);
     into.set(name, '');
     return at;
   }
   at = skipSpace(html, at + 1);
-  if (at >= html.length) fail(`Unclosed start tag "${tag}" at byte offset ${bytes(html, start)}`);
+  if (at >= html.length)
+    failParsing(`Unclosed start tag "${tag}" at byte offset ${getByteOffset(html, start)}`);
   const value = html[at] === '"' || html[at] === "'" ? readQuoted(html, at) : readToken(html, at);
-  if (value.end >= html.length) fail(`Unclosed start tag at byte offset ${bytes(html, start)}`);
+  if (value.end >= html.length)
+    failParsing(`Unclosed start tag at byte offset ${getByteOffset(html, start)}`);
   into.set(name, value.text);
   return value.end;
 }
@@ -104,7 +110,7 @@ function readToken(html: string, from: number): { text: string; end: number } {
   let at = from;
   while (/[A-Za-z0-9.-]/.test(html[at] ?? '')) at += 1;
   if (at < html.length && !isSpace(html[at]) && html[at] !== '>') {
-    fail(`Unexpected end of name token at byte offset ${bytes(html, from)}`);
+    failParsing(`Unexpected end of name token at byte offset ${getByteOffset(html, from)}`);
   }
   return { text: html.slice(from, at).toLowerCase(), end: at };
 }
@@ -124,7 +130,7 @@ export function isSpace(character: string | undefined): boolean {
 }
 
 /** Converts the offset `at` to UTF-8 bytes, as used in refusals. */
-export function bytes(html: string, at: number): number {
+export function getByteOffset(html: string, at: number): number {
   return new TextEncoder().encode(html.slice(0, at)).length;
 }
 
@@ -132,6 +138,6 @@ export function bytes(html: string, at: number): number {
  * Throws the error that refuses the whole text.
  * @throws TelegramHtmlError in every case
  */
-export function fail(message: string): never {
+export function failParsing(message: string): never {
   throw new TelegramHtmlError(message);
 }

@@ -34,7 +34,7 @@ export class RequestParams {
     try {
       return JSON.parse(value);
     } catch {
-      throw badRequest(`can't parse ${name.replaceAll('_', ' ')} JSON object`);
+      throw createBadRequestRefusal(`can't parse ${name.replaceAll('_', ' ')} JSON object`);
     }
   }
 
@@ -59,7 +59,7 @@ export async function readParams(
   if (body.length === 0) return new RequestParams(fromQuery);
   const type = request.headers['content-type'] ?? '';
   if (type.startsWith('application/json')) {
-    return new RequestParams({ ...fromQuery, ...parseObject(decode(body)) });
+    return new RequestParams({ ...fromQuery, ...parseObject(decodeBody(body)) });
   }
   if (type.startsWith('multipart/form-data')) {
     const form = await new Response(body, { headers: { 'content-type': type } }).formData();
@@ -67,7 +67,7 @@ export async function readParams(
   }
   return new RequestParams({
     ...fromQuery,
-    ...Object.fromEntries(new URLSearchParams(decode(body))),
+    ...Object.fromEntries(new URLSearchParams(decodeBody(body))),
   });
 }
 
@@ -92,17 +92,17 @@ export class Refusal extends Error {
 }
 
 /** Creates a refusal with status 400 and the server's usual prefix. */
-export function badRequest(reason: string, parameters?: RefusalParameters): Refusal {
+export function createBadRequestRefusal(reason: string, parameters?: RefusalParameters): Refusal {
   return new Refusal(400, `Bad Request: ${reason}`, parameters);
 }
 
 /** Creates a refusal with status 409 for a second poller, or for polling while a webhook is set. */
-export function conflict(reason: string): Refusal {
+export function createConflictRefusal(reason: string): Refusal {
   return new Refusal(409, `Conflict: ${reason}`);
 }
 
 /** Creates a refusal with status 403 when the bot may no longer write to the chat. */
-export function forbidden(reason: string): Refusal {
+export function createForbiddenRefusal(reason: string): Refusal {
   return new Refusal(403, `Forbidden: ${reason}`);
 }
 
@@ -117,11 +117,11 @@ async function readBody(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> 
   return Buffer.concat(chunks);
 }
 
-function decode(body: Buffer): string {
+function decodeBody(body: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    throw badRequest('strings must be encoded in UTF-8');
+    throw createBadRequestRefusal('strings must be encoded in UTF-8');
   }
 }
 
@@ -132,5 +132,5 @@ function parseObject(text: string): Record<string, unknown> {
   } catch {
     // Invalid JSON is reported below like any other body that is not an object.
   }
-  throw badRequest("can't parse request: expected a JSON object");
+  throw createBadRequestRefusal("can't parse request: expected a JSON object");
 }

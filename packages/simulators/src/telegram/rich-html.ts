@@ -73,7 +73,7 @@ export function parseRichHtml(html: string): RichNode[] {
       continue;
     }
     const { name, attributes } = tag;
-    checkPlace(name, attributes, open);
+    checkPosition(name, attributes, open);
     const element: RichElement = { name, attributes, children: [] };
     inside.children.push(element);
     if (!VOID.has(name)) open.push(element);
@@ -99,14 +99,14 @@ function readText(html: string, from: number): { text: string; end: number } {
   return { text, end: at };
 }
 
-interface Tag {
+interface ParsedTag {
   readonly name: string;
   readonly isEnd: boolean;
   readonly attributes: ReadonlyMap<string, string>;
   readonly end: number;
 }
 
-function readTag(html: string, start: number): Tag {
+function readTag(html: string, start: number): ParsedTag {
   const close = html.indexOf('>', start);
   const inside = html.slice(start + 1, close);
   const [, slash, name = '', rest = ''] = /^(\/?)([a-z][a-z0-9-]*)([^<]*)$/i.exec(inside) ?? [];
@@ -117,7 +117,7 @@ function readTag(html: string, start: number): Tag {
   return { name: name.toLowerCase(), isEnd: slash === '/', attributes, end: close + 1 };
 }
 
-function checkPlace(
+function checkPosition(
   name: string,
   attributes: ReadonlyMap<string, string>,
   open: readonly RichElement[],

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
+import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
 
 const ANN = 501;
 afterEach(endDoubles);
 
 async function sending(rich_message: object) {
-  const { double, telegram } = await start();
+  const { double, telegram } = await startDouble();
   double.say({ chat: ANN, text: 'hi' });
   const payload = { chat_id: ANN, rich_message };
   return { double, call: telegram.callApi('sendRichMessage' as never, payload as never) };
@@ -48,7 +48,7 @@ describe('rich messages of the Telegram double', () => {
     ['formatted code', { html: '<code>a<b>b</b></code>' }],
   ])('[F18] refuses a rich message with %s', async (_name, rich) => {
     const { double, call } = await sending(rich);
-    expect(await refusal(call)).toMatchObject({ code: 400 });
+    expect(await readRefusal(call)).toMatchObject({ code: 400 });
     expect(double.conversation(ANN)).toHaveLength(1);
   });
 });

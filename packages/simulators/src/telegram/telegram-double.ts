@@ -1,9 +1,9 @@
-import type { Optional } from '../optional-fields.ts';
-import type { Draft } from './account.ts';
-import type { Connecting } from './elsewhere.ts';
+import type { OptionalFieldMode } from '../optional-fields.ts';
+import type { MessageDraft } from './account.ts';
+import type { ConnectionChange } from './elsewhere.ts';
 import type { Fault, FloodLimits } from './faults.ts';
 import type { LocalServer } from './files.ts';
-import type { Access, Press, Reaction, Saying } from './people.ts';
+import type { ButtonPress, ChatAccess, PersonMessage, Reaction } from './people.ts';
 import type { RecordedCall, Transcript, VisibleMessage } from './transcript.ts';
 import type { WireMessage, WireUpdate, WireUser } from './wire.ts';
 
@@ -29,7 +29,7 @@ export interface TelegramDoubleOptions {
   /**
    * How optional fields of the Bot API are sent; they are included with their values when absent.
    */
-  readonly optional?: Optional;
+  readonly optional?: OptionalFieldMode;
   /** Makes the double behave like a self-hosted server in local mode. */
   readonly localServer?: LocalServer;
   /** The bot's profile picture; none when absent. */
@@ -44,15 +44,15 @@ export interface TelegramDouble {
   readonly token: string;
   readonly me: WireUser;
   readonly transcript: Transcript;
-  say(saying: Saying): WireMessage;
+  say(saying: PersonMessage): WireMessage;
   reword(chatId: number, messageId: number, text: string, business?: string): void;
   /** Connects the bot to a person's business account or changes the bot's rights in it. */
-  connectBusiness(wish: Connecting): void;
+  connectBusiness(wish: ConnectionChange): void;
   deleteInBusiness(connection: string, chatId: number, messageIds: readonly number[]): void;
   /** The bot's answer to a guest query. */
   guestAnswer(query: string): string | undefined;
   react(reaction: Reaction): void;
-  press(press: Press): string;
+  press(press: ButtonPress): string;
   /** Presses the stop button of the newest draft in a chat and returns the id of the draft. */
   stopDraft(chatId: number): number;
   /** Whether the bot has answered a button press. */
@@ -65,10 +65,10 @@ export interface TelegramDouble {
   conversation(chatId: number, business?: string): VisibleMessage[];
   /** The bot's calls, oldest first. */
   calls(method?: string): RecordedCall[];
-  drafts(): readonly Draft[];
+  drafts(): readonly MessageDraft[];
   migrate(chatId: number): number;
   /** Blocks, removes or mutes the bot in a chat, or restores its access. */
-  setAccess(chatId: number, access: Access): void;
+  setAccess(chatId: number, access: ChatAccess): void;
   /** Closes, reopens or deletes a topic of a forum. */
   setTopic(chatId: number, thread: number, state: 'open' | 'closed' | 'deleted'): void;
   /** Makes a person an administrator of a group. */

@@ -1,8 +1,8 @@
-import { Changes } from '../changes.ts';
+import { ChangeNotifier } from '../changes.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import { isRecord } from './request.ts';
-import { textOf } from './rich.ts';
-import { buttonsOf, type WireMessage } from './wire.ts';
+import { getRichText } from './rich.ts';
+import { listButtons, type WireMessage } from './wire.ts';
 
 export interface VisibleFile {
   readonly name: string;
@@ -55,28 +55,30 @@ export interface RecordedCall {
 }
 
 /** Ephemeral messages are numbered separately. */
-function placeOf({ message_id, ephemeral_message_id }: WireMessage): number {
+function getMessageNumber({ message_id, ephemeral_message_id }: WireMessage): number {
   return ephemeral_message_id === undefined ? message_id : -ephemeral_message_id;
 }
 
-function shownText({ text, caption, rich_message }: WireMessage): string {
-  return rich_message === undefined ? (text ?? caption ?? '') : textOf(blocksIn(rich_message));
+function getVisibleText({ text, caption, rich_message }: WireMessage): string {
+  return rich_message === undefined
+    ? (text ?? caption ?? '')
+    : getRichText(getRichBlocks(rich_message));
 }
 
-function richOf({ rich_message }: WireMessage): { readonly rich?: unknown } {
-  return rich_message === undefined ? {} : { rich: blocksIn(rich_message) };
+function toRichField({ rich_message }: WireMessage): { readonly rich?: unknown } {
+  return rich_message === undefined ? {} : { rich: getRichBlocks(rich_message) };
 }
 
-function blocksIn(rich: unknown): unknown {
+function getRichBlocks(rich: unknown): unknown {
   return isRecord(rich) ? rich.blocks : [];
 }
 
 /** Chats of a business account may have the same ids as the bot's own chats. */
-function keyOf(chatId: number, business = ''): string {
+function toChatKey(chatId: number, business = ''): string {
   return `${chatId} ${business}`;
 }
 
-function subChatOf({
+function getSubChat({
   direct_messages_topic: topic,
   business_connection_id: business,
 }: WireMessage) {
@@ -88,7 +90,7 @@ function subChatOf({
 
 /** Records messages and calls in order and notifies waiting listeners. */
 export class Transcript {
-  readonly changes = new Changes(() => this.#summary());
+  readonly changes = new ChangeNotifier(() => this.#summary());
   readonly #calls: RecordedCall[] = [];
   readonly #messages: (VisibleMessage | undefined)[] = [];
   /** The position of each message in the list, by chat and message id. */
@@ -112,11 +114,11 @@ export class Transcript {
       receiver_user,
       entities = message.caption_entities ?? [],
     } = message;
-    const text = shownText(message);
-    const buttons = buttonsOf(message).map((button) => button.text);
-    const key = keyOf(chat.id, message.business_connection_id);
+    const text = getVisibleText(message);
+    const buttons = listButtons(message).map((button) => button.text);
+    const key = toChatKey(chat.id, message.business_connection_id);
     const places = this.#places.get(key) ?? new Map<number, number>();
-    this.#places.set(key, places.set(placeOf(message), this.#messages.length));
+    this.#places.set(key, places.set(getMessageNumber(message), this.#messages.length));
     this.#messages.push({
       seq: this.#seq,
       at: this.#clock(),
@@ -125,12 +127,12 @@ export class Transcript {
       from,
       text,
       entities,
-      ...richOf(message),
+      ...toRichField(message),
       ...(ephemeral_message_id !== undefined && {
         ephemeralId: ephemeral_message_id,
         onlyFor: from === 'bot' ? (receiver_user?.id ?? 0) : from,
       }),
-      ...subChatOf(message),
+      ...getSubChat(message),
       ...(message_thread_id === undefined ? {} : { threadId: message_thread_id }),
       ...(reply_to_message === undefined ? {} : { replyTo: reply_to_message.message_id }),
       ...(file === undefined ? {} : { file }),
@@ -142,24 +144,24 @@ export class Transcript {
 
   replace(message: WireMessage): void {
     const { entities = message.caption_entities ?? [] } = message;
-    const text = shownText(message);
-    const buttons = buttonsOf(message).map((button) => button.text);
+    const text = getVisibleText(message);
+    const buttons = listButtons(message).map((button) => button.text);
     const below = buttons.length === 0 ? {} : { buttons };
-    const key = keyOf(message.chat.id, message.business_connection_id);
-    this.#change(key, placeOf(message), ({ buttons: _gone, rich: _rich, ...kept }) => {
-      return { ...kept, ...below, ...richOf(message), text, entities, edits: kept.edits + 1 };
+    const key = toChatKey(message.chat.id, message.business_connection_id);
+    this.#change(key, getMessageNumber(message), ({ buttons: _gone, rich: _rich, ...kept }) => {
+      return { ...kept, ...below, ...toRichField(message), text, entities, edits: kept.edits + 1 };
     });
   }
 
   /** Sets or removes the bot's reaction to a message. */
   react(chatId: number, messageId: number, emoji: string | undefined): void {
-    this.#change(keyOf(chatId), messageId, ({ reaction: _old, ...bare }) =>
+    this.#change(toChatKey(chatId), messageId, ({ reaction: _old, ...bare }) =>
       emoji === undefined ? bare : { ...bare, reaction: emoji },
     );
   }
 
   remove(chatId: number, messageId: number, business?: string): void {
-    const place = this.#places.get(keyOf(chatId, business))?.get(messageId);
+    const place = this.#places.get(toChatKey(chatId, business))?.get(messageId);
     if (place !== undefined) this.#messages[place] = undefined;
     this.changes.changed();
   }
@@ -188,7 +190,7 @@ export class Transcript {
   /** All messages, or those of one chat of the bot or a business account, oldest first. */
   messages(chatId?: number, business?: string): VisibleMessage[] {
     if (chatId === undefined) return this.#messages.filter((message) => message !== undefined);
-    const places = [...(this.#places.get(keyOf(chatId, business))?.values() ?? [])];
+    const places = [...(this.#places.get(toChatKey(chatId, business))?.values() ?? [])];
     return places.flatMap((place) => this.#messages[place] ?? []);
   }
 

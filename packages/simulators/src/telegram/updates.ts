@@ -1,7 +1,7 @@
 import { request } from 'node:http';
-import type { Optional } from '../optional-fields.ts';
-import { updateSent } from './optional-fields.ts';
-import { conflict } from './request.ts';
+import type { OptionalFieldMode } from '../optional-fields.ts';
+import { applyOptionalFields } from './optional-fields.ts';
+import { createConflictRefusal } from './request.ts';
 import type { WireUpdate } from './wire.ts';
 
 /** The parameters of one getUpdates call; `timeout` is in seconds. */
@@ -12,7 +12,7 @@ interface PollRequest {
   readonly allowed: readonly string[] | undefined;
 }
 
-interface Waiting {
+interface WaitingPoll {
   readonly request: PollRequest;
   readonly resolve: (updates: WireUpdate[]) => void;
   readonly reject: (refusal: Error) => void;
@@ -29,10 +29,10 @@ export class UpdateQueue {
   #updates: WireUpdate[] = [];
   #nextId: number;
   #allowed: ReadonlySet<string> | undefined;
-  #waiting: Waiting | undefined;
+  #waiting: WaitingPoll | undefined;
   #webhook = '';
   /** The form of optional fields: with a value, as null, or omitted. */
-  optional: Optional = 'present';
+  optional: OptionalFieldMode = 'present';
 
   readonly #changed: () => void;
 
@@ -57,7 +57,7 @@ export class UpdateQueue {
     this.#nextId += 1;
     const wanted = this.#allowed?.has(kind) ?? !NOT_BY_DEFAULT.has(kind);
     if (!wanted) return id;
-    this.#updates.push({ update_id: id, ...updateSent(this.optional, kind, content) });
+    this.#updates.push({ update_id: id, ...applyOptionalFields(this.optional, kind, content) });
     this.#answerWaiting();
     this.#changed();
     return id;
@@ -71,7 +71,7 @@ export class UpdateQueue {
    */
   poll(request: PollRequest, gone: AbortSignal): Promise<WireUpdate[]> {
     if (this.#webhook !== '') {
-      throw conflict(
+      throw createConflictRefusal(
         "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
       );
     }
@@ -83,7 +83,7 @@ export class UpdateQueue {
     if (ready.length > 0 || seconds <= 0) return Promise.resolve(ready);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#settle(waiting, () => resolve([])), seconds * 1000);
-      const waiting: Waiting = { request, resolve, reject, timer };
+      const waiting: WaitingPoll = { request, resolve, reject, timer };
       this.#waiting = waiting;
       gone.addEventListener('abort', () => this.#settle(waiting, () => resolve([])), {
         once: true,
@@ -94,7 +94,8 @@ export class UpdateQueue {
   /** Ends the waiting poll, if any, with 409. */
   endPoll(reason = OTHER_POLLER): boolean {
     const waiting = this.#waiting;
-    if (waiting !== undefined) this.#settle(waiting, () => waiting.reject(conflict(reason)));
+    if (waiting !== undefined)
+      this.#settle(waiting, () => waiting.reject(createConflictRefusal(reason)));
     return waiting !== undefined;
   }
 
@@ -126,7 +127,7 @@ export class UpdateQueue {
     this.#settle(waiting, () => waiting.resolve(this.#updates.slice(0, waiting.request.limit)));
   }
 
-  #settle(waiting: Waiting, answer: () => void): void {
+  #settle(waiting: WaitingPoll, answer: () => void): void {
     if (this.#waiting !== waiting) return;
     this.#waiting = undefined;
     clearTimeout(waiting.timer);

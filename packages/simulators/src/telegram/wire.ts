@@ -2,7 +2,7 @@ import type { HtmlEntity } from './parse-html.ts';
 import { isRecord } from './request.ts';
 
 /** The id of a chat or user, and further known fields. */
-export type Known = { readonly id: number; readonly [field: string]: unknown };
+export type IdentifiedObject = { readonly id: number; readonly [field: string]: unknown };
 
 /** A user as included in updates and messages; further fields of the Bot API may be added. */
 export interface WireUser {
@@ -63,7 +63,7 @@ interface WireButton {
 }
 
 /** The buttons of a message, in reading order. */
-export function buttonsOf({ reply_markup }: WireMessage): WireButton[] {
+export function listButtons({ reply_markup }: WireMessage): WireButton[] {
   const rows = isRecord(reply_markup) ? reply_markup.inline_keyboard : undefined;
   if (!Array.isArray(rows)) return [];
   return rows.flat().map((key: unknown) => {

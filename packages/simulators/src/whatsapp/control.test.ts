@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { freshAuth, type Scene, startScene } from './testing/test-scene.ts';
+import { createFreshAuth, startScene, type TestScene } from './testing/test-scene.ts';
 
 const Created = z.object({ id: z.string() });
 const Group = z.object({ jid: z.string() });
 
 /** Calls the control interface over HTTP, as another process would. */
-function control({ double }: Scene) {
+function control({ double }: TestScene) {
   return async (path: string, body?: object) => {
     const init = body && { method: 'POST', body: JSON.stringify(body) };
     const response = await fetch(`${double.controlUrl}/${path}`, init);
@@ -18,7 +18,7 @@ describe('the control interface of the WhatsApp double', () => {
   it('lets another process scan a code, send messages, inspect the state and wait', async () => {
     const scene = await startScene();
     const call = control(scene);
-    const auth = freshAuth();
+    const auth = createFreshAuth();
     const first = scene.connect({ auth });
     const qr = await first.waitFor(() => first.qr);
     expect((await call('status')).body).toMatchObject({ state: 'pairing' });

@@ -1,6 +1,6 @@
 import { proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
-import { answersControl, newest } from '../answer-control.ts';
+import { createControlHandler, waitForNewest } from '../answer-control.ts';
 import { Fault } from './faults.ts';
 import { GroupChange, GroupOptions } from './group-acts.ts';
 import { PersonOptions } from './people.ts';
@@ -44,7 +44,7 @@ const TypingBody = z.strictObject({
   state: z.enum(['composing', 'recording', 'paused']).default('composing'),
 });
 
-export const handleControl = answersControl<WhatsAppDouble>({
+export const handleControl = createControlHandler<WhatsAppDouble>({
   'POST person': (double, body) => {
     const { id, pn, lid, name } = double.addPerson(PersonOptions.parse(body));
     return { id, pn, lid, name };
@@ -88,10 +88,12 @@ export const handleControl = answersControl<WhatsAppDouble>({
   'POST silence': (double, body) =>
     double.silence(z.strictObject({ on: z.boolean() }).parse(body).on),
   'GET conversation': (double, _body, query) =>
-    double.conversation(query.get('chat') ?? '').map(plainMessage),
-  'GET sends': (double) => double.sends().map(plainSend),
+    double.conversation(query.get('chat') ?? '').map(toPlainMessage),
+  'GET sends': (double) => double.sends().map(toPlainSend),
   'GET answers': async (double, _body, query) =>
-    (await newest(double, query, (after) => written(double, after))).map(plainMessage),
+    (await waitForNewest(double, query, (after) => listWrittenAfter(double, after))).map(
+      toPlainMessage,
+    ),
   'GET status': (double) => ({
     state: double.state(),
     me: { pn: double.me.pn, lid: double.me.lid },
@@ -100,11 +102,11 @@ export const handleControl = answersControl<WhatsAppDouble>({
   }),
 });
 
-function written({ transcript }: WhatsAppDouble, after: number): VisibleMessage[] {
+function listWrittenAfter({ transcript }: WhatsAppDouble, after: number): VisibleMessage[] {
   return transcript.after(after).filter(({ from }) => from === 'bot');
 }
 
-function plainMessage({ formatted, reactions, readBy, attachment, ...message }: VisibleMessage) {
+function toPlainMessage({ formatted, reactions, readBy, attachment, ...message }: VisibleMessage) {
   const { kind, mimetype, fileName, voice, seconds } = attachment ?? {};
   return {
     ...message,
@@ -118,6 +120,6 @@ function plainMessage({ formatted, reactions, readBy, attachment, ...message }: 
 }
 
 /** The response omits the content, which the conversation contains. */
-function plainSend({ message: _content, ...send }: RecordedSend): Omit<RecordedSend, 'message'> {
+function toPlainSend({ message: _content, ...send }: RecordedSend): Omit<RecordedSend, 'message'> {
   return send;
 }

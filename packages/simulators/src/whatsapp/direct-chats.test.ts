@@ -1,7 +1,7 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { startOpenScene } from './testing/test-scene.ts';
-import { child, children } from './wire.ts';
+import { findChild, listChildren } from './wire.ts';
 
 describe('direct chats of the WhatsApp double', () => {
   it("delivers a person's message under their number and shows the bot's answer", async () => {
@@ -35,10 +35,10 @@ describe('direct chats of the WhatsApp double', () => {
     await client.socket.sendMessage(ann.id, { text: 'two' });
     await double.waitFor(() => double.conversation(ann.id).length === 3);
     const seals = double.stanzas('message').map((stanza) => {
-      const to = children(child(stanza, 'participants'), 'to').find(
+      const to = listChildren(findChild(stanza, 'participants'), 'to').find(
         ({ attrs }) => attrs.jid === ann.pn,
       );
-      return child(to, 'enc')?.attrs.type;
+      return findChild(to, 'enc')?.attrs.type;
     });
     expect(seals).toEqual(['pkmsg', 'msg']);
   });

@@ -64,7 +64,7 @@ export const Fault = z.discriminatedUnion('kind', [
 ]);
 export type Fault = z.infer<typeof Fault>;
 
-export class Faults extends ArmedFaults<Fault> {
+export class FaultInjector extends ArmedFaults<Fault> {
   takeGreeting() {
     return this.#takeOf(GreetingFault);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Scene, startOpenScene } from './testing/test-scene.ts';
+import { startOpenScene, type TestScene } from './testing/test-scene.ts';
 
-function friends({ double }: Scene) {
+function friends({ double }: TestScene) {
   const ann = double.addPerson({ name: 'Ann' });
   const bob = double.addPerson({ name: 'Bob' });
   const group = double.addGroup({ subject: 'Friends', members: [ann.id, bob.id, double.me.id] });

@@ -1,5 +1,5 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
-import { node } from './wire.ts';
+import { buildNode } from './wire.ts';
 
 /** A member of a group: a person or the bot's account. */
 export interface Member {
@@ -24,7 +24,7 @@ export interface Group {
 
 const FIRST_GROUP = 120_363_000_000_000_001n;
 
-export class Groups {
+export class GroupStore {
   readonly #all = new Map<string, Group>();
 
   add(options: Omit<Group, 'jid'>): Group {
@@ -62,10 +62,10 @@ export function isMember(group: Group, { lid }: { readonly lid: string }): boole
 }
 
 /** Builds the `<group>` node that describes a group. */
-export function groupNode(group: Group): BinaryNode {
+export function buildGroupNode(group: Group): BinaryNode {
   const { creator, jid, subject, createdAt, members, admins } = group;
   const seconds = Math.floor(createdAt / 1000);
-  return node(
+  return buildNode(
     'group',
     {
       id: jid.split('@')[0],
@@ -80,15 +80,15 @@ export function groupNode(group: Group): BinaryNode {
       size: members.length,
     },
     [
-      ...members.map((member) => participantNode(member, admins)),
-      ...(group.announce ? [node('announcement')] : []),
-      ...(group.ephemeral > 0 ? [node('ephemeral', { expiration: group.ephemeral })] : []),
+      ...members.map((member) => buildParticipantNode(member, admins)),
+      ...(group.announce ? [buildNode('announcement')] : []),
+      ...(group.ephemeral > 0 ? [buildNode('ephemeral', { expiration: group.ephemeral })] : []),
     ],
   );
 }
 
 /** Builds the `<participant>` node of a member. */
-export function participantNode(member: Member, admins: ReadonlySet<string>): BinaryNode {
+export function buildParticipantNode(member: Member, admins: ReadonlySet<string>): BinaryNode {
   const type = admins.has(member.lid) ? 'admin' : undefined;
-  return node('participant', { jid: member.lid, phone_number: member.pn, type });
+  return buildNode('participant', { jid: member.lid, phone_number: member.pn, type });
 }

@@ -8,7 +8,12 @@ import {
   WA_CERT_DETAILS,
 } from '@whiskeysockets/baileys';
 import { describe, expect, it, vi } from 'vitest';
-import { type Scene, startOpenScene, startScene, textOf } from './testing/test-scene.ts';
+import {
+  getMessageText,
+  startOpenScene,
+  startScene,
+  type TestScene,
+} from './testing/test-scene.ts';
 
 /**
  * Returns a connected client and a person who have exchanged messages, so that both use the same
@@ -28,7 +33,7 @@ async function acquainted() {
 }
 
 /** Collects every session that the client stored, in base64. */
-function watchSessions({ auth }: Scene): string[] {
+function watchSessions({ auth }: TestScene): string[] {
   const stored: string[] = [];
   const set = auth.keys.set.bind(auth.keys);
   auth.keys.set = (data: SignalDataSet) => {
@@ -111,7 +116,7 @@ describe('weaknesses of Baileys that adapters have to work around', () => {
     const id = await double.say({ chat: ann.id, text: 'once' });
     const told = () => client.upserts.filter(({ message }) => message.key.id === id);
     await client.waitFor(() => told().length === 3);
-    expect(told().map(({ type, message }) => [type, textOf(message)])).toEqual([
+    expect(told().map(({ type, message }) => [type, getMessageText(message)])).toEqual([
       ['notify', 'once'],
       ['notify', undefined],
       ['notify', 'once'],
@@ -135,9 +140,9 @@ describe('weaknesses of Baileys that adapters have to work around', () => {
     await double.waitFor(() => double.waiting().length === 0);
     await double.say({ chat: ann.id, text: 'next' });
     await again.waitFor(() => again.texts.includes('next'));
-    expect([...client.upserts, ...again.upserts].map(({ message }) => textOf(message))).toEqual([
-      'next',
-    ]);
+    expect(
+      [...client.upserts, ...again.upserts].map(({ message }) => getMessageText(message)),
+    ).toEqual(['next']);
   });
 
   it('decrypts a duplicate message again when the repository remembers it', async () => {
@@ -152,7 +157,7 @@ describe('weaknesses of Baileys that adapters have to work around', () => {
     double.fault({ kind: 'twice' });
     await double.say({ chat: ann.id, text: 'twice' });
     await again.waitFor(() => again.texts.length === 3);
-    expect(again.upserts.map(({ type, message }) => [type, textOf(message)])).toEqual([
+    expect(again.upserts.map(({ type, message }) => [type, getMessageText(message)])).toEqual([
       ['append', 'not gone'],
       ['notify', 'twice'],
       ['notify', 'twice'],

@@ -1,8 +1,8 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { DeliveryFault } from './faults.ts';
-import { type ClientLink, child, children, node } from './wire.ts';
+import { buildNode, type ClientLink, findChild, listChildren } from './wire.ts';
 
-interface Letter {
+interface QueuedStanza {
   readonly stanza: BinaryNode;
   readonly chat: string;
 }
@@ -12,7 +12,7 @@ interface Letter {
  * them.
  */
 export class Mailbox {
-  #letters: Letter[] = [];
+  #letters: QueuedStanza[] = [];
   #link: ClientLink | undefined;
   /**
    * The connection that was notified of the number of waiting stanzas but has not requested them
@@ -62,7 +62,7 @@ export class Mailbox {
       appdata: 0,
       call: count('call'),
     };
-    link.send(node('ib', { from: 's.whatsapp.net' }, [node('offline_preview', preview)]));
+    link.send(buildNode('ib', { from: 's.whatsapp.net' }, [buildNode('offline_preview', preview)]));
   }
 
   /** Whether the client has received the waiting stanzas and now receives new ones. */
@@ -96,7 +96,7 @@ export class Mailbox {
    */
   confirm(answer: BinaryNode): void {
     const { attrs } = answer;
-    const listed = children(child(answer, 'list'), 'item').map((item) => item.attrs.id);
+    const listed = listChildren(findChild(answer, 'list'), 'item').map((item) => item.attrs.id);
     const tag = answer.tag === 'receipt' ? 'message' : attrs.class;
     for (const id of [attrs.id, ...listed]) {
       const place = this.#letters.findIndex(
@@ -111,11 +111,15 @@ export class Mailbox {
 
   #settle(link: ClientLink, count: number): void {
     this.#link = link;
-    link.send(node('ib', { from: 's.whatsapp.net' }, [node('offline', { count })]));
+    link.send(buildNode('ib', { from: 's.whatsapp.net' }, [buildNode('offline', { count })]));
   }
 
-  #give(link: ClientLink, { stanza, chat }: Letter, extra: { readonly offline?: number }): void {
-    const marked = node(stanza.tag, { ...stanza.attrs, ...extra }, stanza.content);
+  #give(
+    link: ClientLink,
+    { stanza, chat }: QueuedStanza,
+    extra: { readonly offline?: number },
+  ): void {
+    const marked = buildNode(stanza.tag, { ...stanza.attrs, ...extra }, stanza.content);
     const fault = this.#takeFault(chat);
     if (fault?.kind === 'cut') link.sendHalf(marked);
     else if (fault?.kind === 'drop-after') link.sendLast(marked);

@@ -13,11 +13,14 @@ import {
   proto,
   sha256,
 } from '@whiskeysockets/baileys';
-import { end, listen } from '../loopback.ts';
-import { type Account, seconds } from './account.ts';
+import { listen, stopServer } from '../loopback.ts';
+import { getSeconds, type SimulatedAccount } from './account.ts';
 import type { Attachment } from './read-content.ts';
-import { type SelfSigned, selfSignedCertificate } from './self-signed-certificate.ts';
-import { child, node } from './wire.ts';
+import {
+  createSelfSignedCertificate,
+  type SelfSignedCertificate,
+} from './self-signed-certificate.ts';
+import { buildNode, findChild } from './wire.ts';
 
 /** The token required for uploads, which clients obtain with the `media_conn` query. */
 export const UPLOAD_AUTH = 'double-upload';
@@ -29,13 +32,13 @@ export class MediaHost {
   readonly #onPhones = new Map<string, Buffer>();
   readonly #redirects = new Map<string, string>();
   readonly #asked: string[] = [];
-  readonly #identity: SelfSigned;
+  readonly #identity: SelfSignedCertificate;
   readonly #server: Server;
   readonly #onChange: () => void;
   #failures: { readonly status: number; left: number } | undefined;
 
   constructor(clock: () => number, onChange: () => void) {
-    this.#identity = selfSignedCertificate(clock());
+    this.#identity = createSelfSignedCertificate(clock());
     this.#onChange = onChange;
     const { certificate: cert, privateKey: key } = this.#identity;
     this.#server = createServer({ cert, key }, (request, response) => {
@@ -62,7 +65,7 @@ export class MediaHost {
   }
 
   close(): Promise<void> {
-    return end(this.#server);
+    return stopServer(this.#server);
   }
 
   store(kind: string, sealed: Buffer): string {
@@ -169,8 +172,11 @@ export interface FileDraft {
 }
 
 /** Uploads a file and creates the message that refers to it. */
-export async function fileMessage(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
-  const content = await messageOf(host, draft);
+export async function createFileMessage(
+  host: MediaHost,
+  draft: FileDraft,
+): Promise<proto.IMessage> {
+  const content = await buildMediaMessage(host, draft);
   const message = draft.viewOnce === true ? { viewOnceMessageV2: { message: content } } : content;
   if (draft.album === undefined) return message;
   const associationType = proto.MessageAssociation.AssociationType.MEDIA_ALBUM;
@@ -179,7 +185,7 @@ export async function fileMessage(host: MediaHost, draft: FileDraft): Promise<pr
   return { ...message, messageContextInfo: { messageAssociation } };
 }
 
-async function messageOf(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
+async function buildMediaMessage(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
   const { kind, content, mimetype, caption, fileName, voice, seconds } = draft;
   const { stored, ...sealed } = await sealFile(kind, content);
   const directPath = host.store(kind, stored);
@@ -215,8 +221,8 @@ const { ResultType } = proto.MediaRetryNotification;
  * Answers a client that asks the account's phone for a file deleted by the host: the phone uploads
  * the file again and sends its new path, encrypted with a key derived from the file's key.
  */
-export function sendFileAgain(
-  account: Account,
+export function resendFile(
+  account: SimulatedAccount,
   host: MediaHost,
   asked: BinaryNode,
   attachment: Attachment | undefined,
@@ -233,10 +239,10 @@ export function sendFileAgain(
   });
   const iv = randomBytes(12);
   const sealed = aesEncryptGCM(answer, key, iv, Buffer.from(id));
-  const attrs = { from: account.me.pn, type: 'mediaretry', id, t: seconds(account) };
-  return node('notification', attrs, [
-    node('encrypt', {}, [node('enc_p', {}, sealed), node('enc_iv', {}, iv)]),
-    node('rmr', child(asked, 'rmr')?.attrs ?? {}),
+  const attrs = { from: account.me.pn, type: 'mediaretry', id, t: getSeconds(account) };
+  return buildNode('notification', attrs, [
+    buildNode('encrypt', {}, [buildNode('enc_p', {}, sealed), buildNode('enc_iv', {}, iv)]),
+    buildNode('rmr', findChild(asked, 'rmr')?.attrs ?? {}),
   ]);
 }
 
@@ -257,7 +263,7 @@ async function sealFile(kind: MediaType, plain: Buffer): Promise<SealedFile> {
   const mediaKey = randomBytes(32);
   const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
   const ciphertext = aesEncrypWithIV(plain, Buffer.from(cipherKey), Buffer.from(iv));
-  const stored = Buffer.concat([ciphertext, macOf(iv, ciphertext, macKey)]);
+  const stored = Buffer.concat([ciphertext, computeMac(iv, ciphertext, macKey)]);
   return {
     stored,
     mediaKey,
@@ -274,14 +280,14 @@ async function sealFile(kind: MediaType, plain: Buffer): Promise<SealedFile> {
 async function openFile(kind: MediaType, stored: Buffer, mediaKey: Uint8Array): Promise<Buffer> {
   const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
   const ciphertext = stored.subarray(0, -MAC_BYTES);
-  if (!timingSafeEqual(macOf(iv, ciphertext, macKey), stored.subarray(-MAC_BYTES))) {
+  if (!timingSafeEqual(computeMac(iv, ciphertext, macKey), stored.subarray(-MAC_BYTES))) {
     throw new Error('This file was modified in transit');
   }
   const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv);
   return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
 }
 
-function macOf(iv: Uint8Array, ciphertext: Buffer, macKey: Uint8Array | undefined): Buffer {
+function computeMac(iv: Uint8Array, ciphertext: Buffer, macKey: Uint8Array | undefined): Buffer {
   if (macKey === undefined) throw new Error('The MAC key is missing');
   const mac = hmacSign(Buffer.concat([iv, ciphertext]), Buffer.from(macKey));
   return Buffer.from(mac.subarray(0, MAC_BYTES));

@@ -1,10 +1,10 @@
 import type { SignalDataSet, SignalDataTypeMap, SignalKeyStore } from '@whiskeysockets/baileys';
 
-type Rooms = { readonly [Kind in keyof SignalDataTypeMap]: Map<string, SignalDataTypeMap[Kind]> };
+type KeyMaps = { readonly [Kind in keyof SignalDataTypeMap]: Map<string, SignalDataTypeMap[Kind]> };
 
 /** In-memory Signal keys for the double's people and for clients in tests. */
 export class MemoryKeyStore implements SignalKeyStore {
-  readonly #rooms: Rooms = {
+  readonly #rooms: KeyMaps = {
     'pre-key': new Map(),
     session: new Map(),
     'sender-key': new Map(),

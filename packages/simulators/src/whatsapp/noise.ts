@@ -12,7 +12,7 @@ import {
 } from '@whiskeysockets/baileys';
 
 /** The result of a handshake: the client's authenticated key and its hello. */
-export interface Login {
+export interface HandshakeResult {
   /**
    * The Noise key whose possession the client has proved; WhatsApp identifies devices by this key.
    */
@@ -37,7 +37,7 @@ export class NoiseResponder {
 
   hello(frame: Uint8Array): Uint8Array {
     const { clientHello } = proto.HandshakeMessage.decode(frame);
-    const theirs = present(clientHello?.ephemeral, 'client hello');
+    const theirs = requireBytes(clientHello?.ephemeral, 'client hello');
     const { staticKey, chain } = this.#identity;
     this.#cipher.mixHash(NOISE_WA_HEADER);
     this.#cipher.mixHash(theirs);
@@ -50,16 +50,16 @@ export class NoiseResponder {
     return proto.HandshakeMessage.encode({ serverHello }).finish();
   }
 
-  finish(frame: Uint8Array): Login {
+  finish(frame: Uint8Array): HandshakeResult {
     const { clientFinish } = proto.HandshakeMessage.decode(frame);
-    const clientKey = this.#cipher.decrypt(present(clientFinish?.static, 'client key'));
+    const clientKey = this.#cipher.decrypt(requireBytes(clientFinish?.static, 'client key'));
     this.#cipher.mixKey(Curve.sharedKey(this.#ephemeral.private, clientKey));
-    const plain = this.#cipher.decrypt(present(clientFinish?.payload, 'client payload'));
+    const plain = this.#cipher.decrypt(requireBytes(clientFinish?.payload, 'client payload'));
     return { clientKey, payload: proto.ClientPayload.decode(plain), ...this.#cipher.split() };
   }
 }
 
-function present(bytes: Uint8Array | null | undefined, what: string): Uint8Array {
+function requireBytes(bytes: Uint8Array | null | undefined, what: string): Uint8Array {
   if (bytes === null || bytes === undefined) throw new Error(`The handshake has no ${what}`);
   return bytes;
 }
@@ -77,7 +77,7 @@ export interface ServerIdentity {
 }
 
 /** Creates a root, an intermediate and a leaf certificate, structured like WhatsApp's chain. */
-export function newServerIdentity(): ServerIdentity {
+export function createServerIdentity(): ServerIdentity {
   const root = Curve.generateKeyPair();
   const intermediate = Curve.generateKeyPair();
   const staticKey = Curve.generateKeyPair();
@@ -117,7 +117,7 @@ class NoiseCipher {
   }
 
   encrypt(plain: Uint8Array): Buffer {
-    const sealed = aesEncryptGCM(plain, this.#key, nonce(this.#counter), this.#hash);
+    const sealed = aesEncryptGCM(plain, this.#key, encodeNonce(this.#counter), this.#hash);
     this.#counter += 1;
     this.mixHash(sealed);
     return sealed;
@@ -125,7 +125,7 @@ class NoiseCipher {
 
   /** @throws Error when the other side has a different handshake state */
   decrypt(sealed: Uint8Array): Buffer {
-    const plain = aesDecryptGCM(sealed, this.#key, nonce(this.#counter), this.#hash);
+    const plain = aesDecryptGCM(sealed, this.#key, encodeNonce(this.#counter), this.#hash);
     this.#counter += 1;
     this.mixHash(sealed);
     return plain;
@@ -156,19 +156,19 @@ export class TransportCipher {
   }
 
   encrypt(plain: Uint8Array): Buffer {
-    const sealed = aesEncryptGCM(plain, this.#key, nonce(this.#counter), NO_DATA);
+    const sealed = aesEncryptGCM(plain, this.#key, encodeNonce(this.#counter), NO_DATA);
     this.#counter += 1;
     return sealed;
   }
 
   decrypt(sealed: Uint8Array): Buffer {
-    const plain = aesDecryptGCM(sealed, this.#key, nonce(this.#counter), NO_DATA);
+    const plain = aesDecryptGCM(sealed, this.#key, encodeNonce(this.#counter), NO_DATA);
     this.#counter += 1;
     return plain;
   }
 }
 
-function nonce(counter: number): Buffer {
+function encodeNonce(counter: number): Buffer {
   const bytes = Buffer.alloc(12);
   bytes.writeUInt32BE(counter, 8);
   return bytes;

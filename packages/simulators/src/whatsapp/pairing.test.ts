@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { freshAuth, startScene } from './testing/test-scene.ts';
+import { createFreshAuth, startScene } from './testing/test-scene.ts';
 
 describe('linking a client to the WhatsApp double', () => {
   it('opens a connection after scanning a code and restarting', async () => {
     const { double, connect } = await startScene();
-    const auth = freshAuth();
+    const auth = createFreshAuth();
     const first = connect({ auth });
     const qr = await first.waitFor(() => first.qr);
     expect(qr).toContain(double.pairingRefs()?.[0]);
@@ -27,7 +27,7 @@ describe('linking a client to the WhatsApp double', () => {
 
   it('delivers the first messages without waiting for history', async () => {
     const { double, connect } = await startScene();
-    const auth = freshAuth();
+    const auth = createFreshAuth();
     const first = connect({ auth });
     double.scan(await first.waitFor(() => first.qr));
     await first.waitFor(() => first.closedWith === 515);
@@ -42,7 +42,7 @@ describe('linking a client to the WhatsApp double', () => {
   it('offers several codes and rejects old codes and codes of another client', async () => {
     const { double, connect } = await startScene();
     expect(() => double.scan('2@x,y,z')).toThrow('No client is waiting');
-    const client = connect({ auth: freshAuth(), qrTimeout: 50 });
+    const client = connect({ auth: createFreshAuth(), qrTimeout: 50 });
     const qr = await client.waitFor(() => client.qr);
     const next = await client.waitFor(() => client.qr !== qr && client.qr);
     expect(next).toContain(double.pairingRefs()?.[1]);
@@ -55,7 +55,7 @@ describe('linking a client to the WhatsApp double', () => {
 
   it('opens a connection after typing a code on the phone', async () => {
     const { double, connect } = await startScene();
-    const auth = freshAuth();
+    const auth = createFreshAuth();
     const first = connect({ auth, browser: ['Windows', 'Chrome', '10'] });
     await first.waitFor(() => first.qr);
     const code = await first.socket.requestPairingCode('491500000001');
@@ -73,7 +73,7 @@ describe('linking a client to the WhatsApp double', () => {
     ['a number with characters other than digits', 'Windows', '+491500000001'],
   ])('rejects a request for a typed code with %s', async (_what, system, number) => {
     const { double, connect } = await startScene();
-    const client = connect({ auth: freshAuth(), browser: [system, 'Chrome', '10'] });
+    const client = connect({ auth: createFreshAuth(), browser: [system, 'Chrome', '10'] });
     await client.waitFor(() => client.qr);
     const code = await client.socket.requestPairingCode(number);
     await client.waitFor(() => client.answers.length > 0);
@@ -84,7 +84,7 @@ describe('linking a client to the WhatsApp double', () => {
   it("rejects a code that was requested for another number's phone", async () => {
     const { double, connect } = await startScene();
     await expect(double.typeCode('AAAA-AAAA')).rejects.toThrow('No client is waiting');
-    const client = connect({ auth: freshAuth(), browser: ['Mac OS', 'Safari', '1'] });
+    const client = connect({ auth: createFreshAuth(), browser: ['Mac OS', 'Safari', '1'] });
     await client.waitFor(() => client.qr);
     const code = await client.socket.requestPairingCode('491500000002');
     await client.waitFor(() => client.answers.length > 0);
@@ -99,7 +99,7 @@ describe('linking a client to the WhatsApp double', () => {
     expect(auth.creds.routingInfo?.toString()).toBe('double');
     const second = connect();
     await second.opened();
-    const thief = freshAuth();
+    const thief = createFreshAuth();
     Object.assign(thief.creds, { me: auth.creds.me });
     const stranger = connect({ auth: thief });
     await stranger.waitFor(() => stranger.closedWith === 401);

@@ -4,20 +4,25 @@ import {
   type FormatRun,
   type FormattedLine,
   findAmbiguous,
-  lineRuns,
-  visibleText,
+  getVisibleText,
+  toLineRuns,
 } from '../formatting/marked-lines.ts';
-import { type Found, type LineStart, type Reading, readLines } from '../formatting/read-marks.ts';
+import {
+  type FoundMarks,
+  type LineStart,
+  type Reading,
+  readLines,
+} from '../formatting/read-marks.ts';
 
 /** A parsed WhatsApp message: its visible text and its violations. */
-export interface Formatted {
+export interface FormattedMessage {
   readonly lines: readonly FormattedLine[];
   /** The visible text: without markers and quote bars, with `• ` and numbers. */
   readonly visible: string;
   /** The same text split into runs of equal format, without bullets and numbers. */
   readonly runs: readonly FormatRun[];
   /** Ambiguous or wrong markup; empty for a correct text. */
-  readonly violations: readonly Violation[];
+  readonly violations: readonly FormattingViolation[];
 }
 
 /**
@@ -35,13 +40,13 @@ export interface Formatted {
  * (`Reading`).
  * @param meant plain text that the author intended literally; its characters cause no violations
  */
-export function parseWhatsApp(text: string, meant = ''): Formatted {
+export function parseWhatsApp(text: string, meant = ''): FormattedMessage {
   const strict = readLines(text, 'strict', { readStart });
   const lines = buildLines(text, strict);
-  const runs = lines.map(lineRuns);
+  const runs = lines.map(toLineRuns);
   const loose = readLines(text, 'loose', { readStart });
   const violations = findViolations(text, runs, strict, loose, meant);
-  return { lines, visible: visibleText(lines), runs: runs.flat(), violations };
+  return { lines, visible: getVisibleText(lines), runs: runs.flat(), violations };
 }
 
 function readStart(line: string, reading: Reading): LineStart {
@@ -65,13 +70,13 @@ function readStart(line: string, reading: Reading): LineStart {
  * `heading`, `table`, `link`, `marker`: Markdown that WhatsApp shows unrendered. `fence`: an
  * unmatched triple backtick. `ambiguous`: clients render it differently.
  */
-interface Violation {
+interface FormattingViolation {
   readonly kind: 'heading' | 'table' | 'link' | 'marker' | 'fence' | 'ambiguous';
   /** The affected part of the message. */
   readonly text: string;
 }
 
-const MARKDOWN: readonly (readonly [Violation['kind'], RegExp])[] = [
+const MARKDOWN: readonly (readonly [FormattingViolation['kind'], RegExp])[] = [
   ['heading', /^#{1,6} .*$/gm],
   ['table', /^ *\|[^|\n].*\| *$|^[ |:-]*-[ |:-]*\|[ |:-]*$/gm],
   ['link', /\[[^[\]\n]+\]\([^()\s]+\)/g],
@@ -87,24 +92,29 @@ const MARKDOWN: readonly (readonly [Violation['kind'], RegExp])[] = [
 function findViolations(
   text: string,
   lines: readonly (readonly FormatRun[])[],
-  strict: Found,
-  loose: Found,
+  strict: FoundMarks,
+  loose: FoundMarks,
   meant: string,
-): Violation[] {
-  const literal = essence(meant);
-  const markdown = lines.flatMap(leftMarkdown);
+): FormattingViolation[] {
+  const literal = normalizeVisibleText(meant);
+  const markdown = lines.flatMap(findLeftoverMarkdown);
   if (strict.unpaired !== undefined) markdown.push({ kind: 'fence', text: '```' });
-  const unmeant = markdown.filter((violation) => !literal.includes(essence(violation.text)));
+  const unmeant = markdown.filter(
+    (violation) => !literal.includes(normalizeVisibleText(violation.text)),
+  );
   const ambiguous = findAmbiguous(text, strict, loose);
-  return [...unmeant, ...ambiguous.map((part): Violation => ({ kind: 'ambiguous', text: part }))];
+  return [
+    ...unmeant,
+    ...ambiguous.map((part): FormattingViolation => ({ kind: 'ambiguous', text: part })),
+  ];
 }
 
 /** Removes invisible characters, and the spoiler bars that plain text does not contain. */
-function essence(text: string): string {
+function normalizeVisibleText(text: string): string {
   return text.replaceAll('||', '').replace(/[\s\p{Cf}]/gu, '');
 }
 
-function leftMarkdown(runs: readonly FormatRun[]): Violation[] {
+function findLeftoverMarkdown(runs: readonly FormatRun[]): FormattingViolation[] {
   const shown = runs.map(({ text }) => text).join('');
   const searched = runs
     .map(({ text, formats }) => (formats.some(isCode) ? '\0'.repeat(text.length) : text))

@@ -40,7 +40,7 @@ const FIRST_LID = 10_000_000_000_001;
 const WITH_OWN_KEYS = 20;
 
 /** The people of the double, indexed by all of their JIDs. */
-export class People {
+export class PeopleStore {
   readonly #all: Person[] = [];
   readonly #byJid = new Map<string, Person>();
 

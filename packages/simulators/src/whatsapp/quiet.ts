@@ -1,11 +1,11 @@
 import type { SocketConfig } from '@whiskeysockets/baileys';
 
 /** A logger for Baileys that discards everything. */
-export function silentLogger(): SocketConfig['logger'] {
+export function createSilentLogger(): SocketConfig['logger'] {
   const nothing = () => {};
   return {
     level: 'silent',
-    child: () => silentLogger(),
+    child: () => createSilentLogger(),
     trace: nothing,
     debug: nothing,
     info: nothing,
@@ -31,7 +31,7 @@ const LIBSIGNAL_LINES = [
  * suppresses those lines; in tests the keys belong to invented people.
  * @returns a function that restores the console
  */
-export function hushLibsignal(): () => void {
+export function silenceLibsignal(): () => void {
   const { info, warn, error } = console;
   const quiet =
     (print: typeof console.info): typeof console.info =>

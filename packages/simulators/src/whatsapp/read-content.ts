@@ -13,7 +13,7 @@ export interface Attachment {
 }
 
 /** The visible content of a message: text, a file, or both. */
-export interface Shown {
+export interface VisibleContent {
   readonly kind: 'message';
   readonly text: string;
   /** The mentioned people, as JIDs in the form used in the message. */
@@ -25,9 +25,9 @@ export interface Shown {
 }
 
 /** The effect of a message on the chat. */
-export type Content =
-  | Shown
-  | { readonly kind: 'edit'; readonly id: string; readonly shown: Shown }
+export type MessageContent =
+  | VisibleContent
+  | { readonly kind: 'edit'; readonly id: string; readonly shown: VisibleContent }
   | { readonly kind: 'delete'; readonly id: string }
   | { readonly kind: 'reaction'; readonly id: string; readonly emoji: string }
   /** A message without visible content, such as keys or settings. */
@@ -42,7 +42,7 @@ const FILES = [
 ] as const;
 
 /** Interprets a message as phones do. */
-export function readContent(message: proto.IMessage): Content {
+export function readContent(message: proto.IMessage): MessageContent {
   const content = normalizeMessageContent(message) ?? {};
   const { reactionMessage, protocolMessage } = content;
   if (reactionMessage != null) {
@@ -53,25 +53,33 @@ export function readContent(message: proto.IMessage): Content {
     };
   }
   if (protocolMessage != null) return readProtocol(protocolMessage);
-  const shown = readShown(content);
+  const shown = readVisibleContent(content);
   return shown.text === '' && shown.attachment === undefined ? { kind: 'silent' } : shown;
 }
 
-function readProtocol({ type, key, editedMessage }: proto.Message.IProtocolMessage): Content {
+function readProtocol({
+  type,
+  key,
+  editedMessage,
+}: proto.Message.IProtocolMessage): MessageContent {
   const id = key?.id ?? '';
   const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
   // Revocation is type 0, which protobuf omits.
   if ((type ?? REVOKE) === REVOKE) return { kind: 'delete', id };
   if (type !== MESSAGE_EDIT) return { kind: 'silent' };
-  return { kind: 'edit', id, shown: readShown(normalizeMessageContent(editedMessage ?? {}) ?? {}) };
+  return {
+    kind: 'edit',
+    id,
+    shown: readVisibleContent(normalizeMessageContent(editedMessage ?? {}) ?? {}),
+  };
 }
 
-function readShown(content: proto.IMessage): Shown {
+function readVisibleContent(content: proto.IMessage): VisibleContent {
   const attachment = readAttachment(content);
-  const context = contextOf(content);
+  const context = getContextInfo(content);
   return {
     kind: 'message',
-    text: textOf(content),
+    text: readContentText(content),
     mentions: context?.mentionedJid ?? [],
     ...(context?.stanzaId ? { quoted: context.stanzaId } : {}),
     ...(context?.expiration ? { expiration: context.expiration } : {}),
@@ -79,7 +87,7 @@ function readShown(content: proto.IMessage): Shown {
   };
 }
 
-function textOf(content: proto.IMessage): string {
+function readContentText(content: proto.IMessage): string {
   return (
     content.conversation ||
     content.extendedTextMessage?.text ||
@@ -90,7 +98,7 @@ function textOf(content: proto.IMessage): string {
   );
 }
 
-function contextOf(content: proto.IMessage): proto.IContextInfo | null | undefined {
+function getContextInfo(content: proto.IMessage): proto.IContextInfo | null | undefined {
   const holder =
     content.extendedTextMessage ??
     content.imageMessage ??

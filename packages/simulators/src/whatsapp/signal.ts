@@ -15,11 +15,11 @@ import {
   writeRandomPadMax16,
 } from '@whiskeysockets/baileys';
 import { MemoryKeyStore } from './memory-key-store.ts';
-import { silentLogger } from './quiet.ts';
-import { bigEndian, bytes, child, children, node } from './wire.ts';
+import { createSilentLogger } from './quiet.ts';
+import { buildNode, findChild, listChildren, readBytes, toBigEndian } from './wire.ts';
 
 /** A message encrypted for one device. */
-interface Sealed {
+interface SealedMessage {
   readonly type: 'pkmsg' | 'msg';
   readonly ciphertext: Uint8Array;
 }
@@ -41,9 +41,9 @@ export class SignalParty {
   #lastPreKey = 0;
 
   /** @param creds the credentials of another device whose keys are shared */
-  constructor(creds = newCreds()) {
+  constructor(creds = createCreds()) {
     this.creds = creds;
-    const logger = silentLogger();
+    const logger = createSilentLogger();
     const { transactionOpts, makeSignalRepository } = DEFAULT_CONNECTION_CONFIG;
     const keys = addTransactionCapability(this.#keys, logger, transactionOpts);
     this.#repository = makeSignalRepository({ creds: this.creds, keys }, logger);
@@ -81,21 +81,21 @@ export class SignalParty {
   ): Promise<void> {
     const session = {
       registrationId,
-      identityKey: withTypeByte(identity),
+      identityKey: addTypeByte(identity),
       signedPreKey: {
         keyId: signed.id,
-        publicKey: withTypeByte(signed.key),
+        publicKey: addTypeByte(signed.key),
         signature: signed.signature,
       },
       ...(oneTime === undefined
         ? {}
-        : { preKey: { keyId: oneTime.id, publicKey: withTypeByte(oneTime.key) } }),
+        : { preKey: { keyId: oneTime.id, publicKey: addTypeByte(oneTime.key) } }),
     };
     await this.#repository.injectE2ESession({ jid, session });
   }
 
-  seal(jid: string, message: proto.IMessage | Uint8Array): Promise<Sealed> {
-    return this.#repository.encryptMessage({ jid, data: paddedBytes(message) });
+  seal(jid: string, message: proto.IMessage | Uint8Array): Promise<SealedMessage> {
+    return this.#repository.encryptMessage({ jid, data: padMessage(message) });
   }
 
   /** @throws Error when there is no session, or the message was encrypted for another session */
@@ -116,7 +116,7 @@ export class SignalParty {
     me: string,
     message: proto.IMessage | Uint8Array,
   ): Promise<{ readonly ciphertext: Uint8Array; readonly key: proto.IMessage }> {
-    const data = paddedBytes(message);
+    const data = padMessage(message);
     const sealed = await this.#repository.encryptGroupMessage({ group, meId: me, data });
     const axolotlSenderKeyDistributionMessage = sealed.senderKeyDistributionMessage;
     return {
@@ -181,7 +181,7 @@ export class SignalParty {
   }
 }
 
-function newCreds(): SignalCreds {
+function createCreds(): SignalCreds {
   const signedIdentityKey = Curve.generateKeyPair();
   return {
     signedIdentityKey,
@@ -210,58 +210,61 @@ export interface KeyBundle {
 }
 
 /** Returns the children of `<user>` that contain a key bundle. */
-export function bundleNodes(bundle: KeyBundle): BinaryNode[] {
+export function buildBundleNodes(bundle: KeyBundle): BinaryNode[] {
   return [
-    node('registration', {}, bigEndian(bundle.registrationId, REGISTRATION_BYTES)),
-    node('type', {}, KEY_BUNDLE_TYPE),
-    node('identity', {}, bundle.identity),
-    ...signedBundleNodes(bundle),
+    buildNode('registration', {}, toBigEndian(bundle.registrationId, REGISTRATION_BYTES)),
+    buildNode('type', {}, KEY_BUNDLE_TYPE),
+    buildNode('identity', {}, bundle.identity),
+    ...buildSignedBundleNodes(bundle),
   ];
 }
 
 /** Returns the nodes of the signed key and the one-time key only. */
-export function signedBundleNodes({ signed, oneTime }: KeyBundle): BinaryNode[] {
-  const skey = [...keyNodes(signed), node('signature', {}, signed.signature)];
+export function buildSignedBundleNodes({ signed, oneTime }: KeyBundle): BinaryNode[] {
+  const skey = [...buildKeyNodes(signed), buildNode('signature', {}, signed.signature)];
   return [
-    node('skey', {}, skey),
-    ...(oneTime === undefined ? [] : [node('key', {}, keyNodes(oneTime))]),
+    buildNode('skey', {}, skey),
+    ...(oneTime === undefined ? [] : [buildNode('key', {}, buildKeyNodes(oneTime))]),
   ];
 }
 
 /** Reads a key bundle that a client published or included in a retry receipt. */
 export function readBundle(holder: BinaryNode, registration = holder): KeyBundle {
-  const skey = child(holder, 'skey');
-  const oneTime = child(holder, 'key');
+  const skey = findChild(holder, 'skey');
+  const oneTime = findChild(holder, 'key');
   return {
-    registrationId: bytes(child(registration, 'registration')).readUIntBE(0, REGISTRATION_BYTES),
-    identity: bytes(child(holder, 'identity')),
-    signed: { ...readKey(skey), signature: bytes(child(skey, 'signature')) },
+    registrationId: readBytes(findChild(registration, 'registration')).readUIntBE(
+      0,
+      REGISTRATION_BYTES,
+    ),
+    identity: readBytes(findChild(holder, 'identity')),
+    signed: { ...readKey(skey), signature: readBytes(findChild(skey, 'signature')) },
     ...(oneTime === undefined ? {} : { oneTime: readKey(oneTime) }),
   };
 }
 
 /** Reads the one-time keys that a client published. */
 export function readOneTimeKeys(upload: BinaryNode): NumberedKey[] {
-  return children(child(upload, 'list'), 'key').map(readKey);
+  return listChildren(findChild(upload, 'list'), 'key').map(readKey);
 }
 
-function keyNodes({ id, key }: NumberedKey): BinaryNode[] {
-  return [node('id', {}, bigEndian(id, KEY_ID_BYTES)), node('value', {}, key)];
+function buildKeyNodes({ id, key }: NumberedKey): BinaryNode[] {
+  return [buildNode('id', {}, toBigEndian(id, KEY_ID_BYTES)), buildNode('value', {}, key)];
 }
 
 function readKey(holder: BinaryNode | undefined): NumberedKey {
   return {
-    id: bytes(child(holder, 'id')).readUIntBE(0, KEY_ID_BYTES),
-    key: bytes(child(holder, 'value')),
+    id: readBytes(findChild(holder, 'id')).readUIntBE(0, KEY_ID_BYTES),
+    key: readBytes(findChild(holder, 'value')),
   };
 }
 
 /** Returns a 32-byte public key with Signal's type byte in front. */
-export function withTypeByte(key: Uint8Array): Buffer {
+export function addTypeByte(key: Uint8Array): Buffer {
   return Buffer.from(generateSignalPubKey(key));
 }
 
 /** Encodes a message with random padding, which hides its length. */
-function paddedBytes(message: proto.IMessage | Uint8Array): Buffer {
+function padMessage(message: proto.IMessage | Uint8Array): Buffer {
   return message instanceof Uint8Array ? writeRandomPadMax16(message) : encodeWAMessage(message);
 }

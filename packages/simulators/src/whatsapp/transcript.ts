@@ -1,7 +1,7 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
-import { Changes } from '../changes.ts';
-import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
-import type { Attachment, Content, Shown } from './read-content.ts';
+import { ChangeNotifier } from '../changes.ts';
+import { type FormattedMessage, parseWhatsApp } from './parse-formatting.ts';
+import type { Attachment, MessageContent, VisibleContent } from './read-content.ts';
 
 /**
  * The number of UTF-16 units of a text that phones show, according to users of real clients; the
@@ -22,7 +22,7 @@ export interface VisibleMessage {
   readonly from: 'bot' | 'owner' | string;
   readonly text: string;
   /** The text with its formatting parsed as phones do. */
-  readonly formatted: Formatted;
+  readonly formatted: FormattedMessage;
   readonly mentions: readonly string[];
   readonly quoted?: string;
   readonly attachment?: Attachment;
@@ -57,14 +57,14 @@ export interface RecordedSend {
   readonly outcome: 'acked' | 'no-ack' | 'dropped' | number;
 }
 
-interface Source {
+interface MessageSource {
   readonly chat: string;
   readonly from: string;
   readonly id: string;
 }
 
 export class Transcript {
-  readonly changes = new Changes(() => this.#summary());
+  readonly changes = new ChangeNotifier(() => this.#summary());
   readonly #messages: VisibleMessage[] = [];
   /** The position of each message in the list, by chat and message id. */
   readonly #places = new Map<string, number>();
@@ -83,7 +83,7 @@ export class Transcript {
   }
 
   /** Applies a message; ignores duplicates and changes of unknown messages. */
-  apply(source: Source, content: Content, message?: proto.IMessage): void {
+  apply(source: MessageSource, content: MessageContent, message?: proto.IMessage): void {
     if (message !== undefined) this.#contents.set(`${source.chat} ${source.id}`, message);
     const name = `${source.chat} ${source.from} ${source.id}`;
     if (!this.#applied.has(name)) this.#apply(source, content);
@@ -91,19 +91,19 @@ export class Transcript {
     this.changes.changed();
   }
 
-  #apply(source: Source, content: Content): void {
+  #apply(source: MessageSource, content: MessageContent): void {
     if (content.kind === 'message') this.#show(source, content);
     if (content.kind === 'edit' && this.#isAuthor(source, content.id)) {
       this.#change(source.chat, content.id, (old) => ({
         ...old,
-        ...visible(content.shown),
+        ...toVisibleFields(content.shown),
         edits: old.edits + 1,
       }));
     }
     if (content.kind === 'delete' && this.#isAuthor(source, content.id)) {
       this.#change(source.chat, content.id, (old) => ({
         ...old,
-        ...visible({ kind: 'message', text: '', mentions: [] }),
+        ...toVisibleFields({ kind: 'message', text: '', mentions: [] }),
         deleted: true,
       }));
     }
@@ -178,16 +178,16 @@ export class Transcript {
     return `Visible: ${texts.slice(-10).join(' | ')}. Problems: ${problems.slice(-5).join(' | ')}`;
   }
 
-  #show({ chat, from, id }: Source, shown: Shown): void {
+  #show({ chat, from, id }: MessageSource, shown: VisibleContent): void {
     if (this.find(chat, id) !== undefined) return;
     this.#seq += 1;
     const state = { edits: 0, deleted: false, reactions: new Map(), readBy: new Set<string>() };
     const place = { seq: this.#seq, at: this.#clock(), chat, id, from };
     this.#places.set(`${chat} ${id}`, this.#messages.length);
-    this.#messages.push({ ...place, ...visible(shown), ...state });
+    this.#messages.push({ ...place, ...toVisibleFields(shown), ...state });
   }
 
-  #isAuthor({ chat, from }: Source, id: string): boolean {
+  #isAuthor({ chat, from }: MessageSource, id: string): boolean {
     return this.find(chat, id)?.from === from;
   }
 
@@ -198,7 +198,13 @@ export class Transcript {
   }
 }
 
-function visible({ text: whole, mentions, quoted, attachment, expiration }: Shown) {
+function toVisibleFields({
+  text: whole,
+  mentions,
+  quoted,
+  attachment,
+  expiration,
+}: VisibleContent) {
   const text = whole.slice(0, MAX_TEXT);
   return {
     text,

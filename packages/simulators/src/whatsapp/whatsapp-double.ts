@@ -1,5 +1,5 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
-import type { Acts, Saying } from './acts.ts';
+import type { PersonActs, PersonMessage } from './acts.ts';
 import type { Fault } from './faults.ts';
 import type { GroupChange, GroupOptions } from './group-acts.ts';
 import type { Group } from './groups.ts';
@@ -20,7 +20,7 @@ export interface WhatsAppDoubleOptions {
 }
 
 /** A running double: the address of its server, and the controls for tests. */
-export interface WhatsAppDouble extends PeopleSide, Sights, Troubles {
+export interface WhatsAppDouble extends PeopleControls, DoubleObservers, FaultControls {
   /** The WebSocket URL for Baileys' option `waWebSocketUrl`. */
   readonly url: string;
   /** The base URL of the control interface, which exposes the methods of this handle over HTTP. */
@@ -33,7 +33,7 @@ export interface WhatsAppDouble extends PeopleSide, Sights, Troubles {
 }
 
 /** The methods that act as people. */
-export interface PeopleSide {
+export interface PeopleControls {
   /** The person whose account the bot is linked to. */
   readonly me: Person;
   addPerson(options?: PersonOptions): Person;
@@ -48,12 +48,12 @@ export interface PeopleSide {
   /** Creates a linked client without a code. */
   linkWithoutCode(): LinkedCredentials;
   /** The actions of people in chats; each promise resolves with the id of the message. */
-  readonly acts: Acts;
-  say(saying: Saying): Promise<string>;
+  readonly acts: PersonActs;
+  say(saying: PersonMessage): Promise<string>;
 }
 
 /** The methods with which a test observes the double. */
-export interface Sights {
+export interface DoubleObservers {
   readonly transcript: Transcript;
   /** Whether a client is connected or shows a code. */
   state(): 'away' | 'pairing' | 'open';
@@ -77,7 +77,7 @@ export interface Sights {
 }
 
 /** The methods with which a test injects faults. */
-export interface Troubles {
+export interface FaultControls {
   fault(fault: Fault): void;
   clearFaults(): void;
   /**

@@ -6,10 +6,10 @@ import {
   S_WHATSAPP_NET,
 } from '@whiskeysockets/baileys';
 import type { RawData, WebSocket } from 'ws';
-import { type Login, NoiseResponder, type ServerIdentity } from './noise.ts';
+import { type HandshakeResult, NoiseResponder, type ServerIdentity } from './noise.ts';
 
 /** Builds a stanza; attributes without a value are omitted. */
-export function node(
+export function buildNode(
   tag: string,
   attrs: Readonly<Record<string, string | number | undefined>> = {},
   content?: BinaryNode[] | string | Uint8Array,
@@ -22,39 +22,41 @@ export function node(
 }
 
 /** Returns the children of a stanza, optionally only those with a tag. */
-export function children(parent: BinaryNode | undefined, tag?: string): BinaryNode[] {
+export function listChildren(parent: BinaryNode | undefined, tag?: string): BinaryNode[] {
   const all = Array.isArray(parent?.content) ? parent.content : [];
   return tag === undefined ? all : all.filter((child) => child.tag === tag);
 }
 
-export function child(parent: BinaryNode | undefined, tag: string): BinaryNode | undefined {
-  return children(parent, tag)[0];
+export function findChild(parent: BinaryNode | undefined, tag: string): BinaryNode | undefined {
+  return listChildren(parent, tag)[0];
 }
 
 /**
  * Returns the content of a stanza as bytes, including short texts that Baileys decoded as strings.
  */
-export function bytes(holder: BinaryNode | undefined): Buffer {
+export function readBytes(holder: BinaryNode | undefined): Buffer {
   const content = holder?.content;
   if (content === undefined || Array.isArray(content)) return Buffer.alloc(0);
   return Buffer.from(content);
 }
 
 /** Encodes a big-endian number in `length` bytes. */
-export function bigEndian(value: number, length: number): Buffer {
+export function toBigEndian(value: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   buffer.writeUIntBE(value, 0, length);
   return buffer;
 }
 
-export function result(query: BinaryNode, content?: BinaryNode[]): BinaryNode {
+export function createResult(query: BinaryNode, content?: BinaryNode[]): BinaryNode {
   const from = query.attrs.to ?? S_WHATSAPP_NET;
-  return node('iq', { from, type: 'result', id: query.attrs.id }, content);
+  return buildNode('iq', { from, type: 'result', id: query.attrs.id }, content);
 }
 
-export function refusal(query: BinaryNode, code: number, text: string): BinaryNode {
+export function createRefusal(query: BinaryNode, code: number, text: string): BinaryNode {
   const from = query.attrs.to ?? S_WHATSAPP_NET;
-  return node('iq', { from, type: 'error', id: query.attrs.id }, [node('error', { code, text })]);
+  return buildNode('iq', { from, type: 'error', id: query.attrs.id }, [
+    buildNode('error', { code, text }),
+  ]);
 }
 
 /**
@@ -73,7 +75,7 @@ export interface LinkHandler {
    * unanswered.
    */
   greets(): boolean;
-  login(link: ClientLink, login: Login): void | Promise<void>;
+  login(link: ClientLink, login: HandshakeResult): void | Promise<void>;
   stanza(link: ClientLink, stanza: BinaryNode): void | Promise<void>;
   closed(link: ClientLink): void;
   failed(error: unknown): void;
@@ -90,7 +92,7 @@ export class ClientLink {
   #stalled:
     | { readonly toClient: Buffer[]; readonly fromClient: PromiseWithResolvers<void> }
     | undefined;
-  #login: Login | undefined;
+  #login: HandshakeResult | undefined;
   #work: Promise<void> = Promise.resolve();
 
   constructor(socket: WebSocket, identity: ServerIdentity, handler: LinkHandler) {
@@ -155,7 +157,7 @@ export class ClientLink {
 
   #seal(stanza: BinaryNode): Buffer | undefined {
     if (this.#login === undefined || !this.isOpen) return undefined;
-    return frame(this.#login.toClient.encrypt(encodeBinaryNode(stanza)));
+    return encodeFrame(this.#login.toClient.encrypt(encodeBinaryNode(stanza)));
   }
 
   #queue(data: RawData): void {
@@ -183,7 +185,7 @@ export class ClientLink {
     if (!this.#greeted) {
       if (!this.#handler.greets()) return;
       this.#greeted = true;
-      this.#socket.send(frame(this.#responder.hello(content)));
+      this.#socket.send(encodeFrame(this.#responder.hello(content)));
       return;
     }
     this.#login = this.#responder.finish(content);
@@ -238,7 +240,7 @@ class FrameReader {
   }
 }
 
-function frame(content: Uint8Array): Buffer {
+function encodeFrame(content: Uint8Array): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUIntBE(content.byteLength, 0, LENGTH_BYTES);
   return Buffer.concat([length, content]);

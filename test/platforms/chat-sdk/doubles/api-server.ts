@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Changes } from '@parley/simulators/telegram';
 
 /** A request to the API of a platform. */
-export interface Call {
+export interface ApiCall {
   /** The route template at which faults are aimed, for example `POST /items/:id`. */
   readonly route: string;
   readonly url: URL;
@@ -22,7 +22,7 @@ export interface Call {
 }
 
 /** The response of the API: JSON, or bytes with their type. */
-export interface Answer {
+export interface ApiAnswer {
   readonly status: number;
   readonly body?: unknown;
   readonly type?: string;
@@ -31,7 +31,7 @@ export interface Answer {
 
 /** An error response in the format of the platform, thrown by the routes. */
 export class Refusal extends Error {
-  readonly answer: Answer;
+  readonly answer: ApiAnswer;
 
   constructor(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
     super(`refused with ${status}`);
@@ -40,8 +40,8 @@ export class Refusal extends Error {
 }
 
 /** A fault for the next matching call; with `after`, the call takes effect first. */
-export type Fault = (
-  | { readonly kind: 'answer'; readonly answer: Answer }
+export type ApiFault = (
+  | { readonly kind: 'answer'; readonly answer: ApiAnswer }
   /** Resets the connection instead of responding. */
   | { readonly kind: 'reset' }
   /** Sends the correct response after `ms`. */
@@ -49,35 +49,35 @@ export type Fault = (
 ) & {
   /** The start of the route, for example `POST /items`; by default every route. */
   readonly route?: string;
-  readonly where?: (call: Call) => boolean;
+  readonly where?: (call: ApiCall) => boolean;
   readonly after?: true;
   /** The number of calls that fail; 1 by default. */
   readonly times?: number;
 };
 
-type Handler = (call: Call) => Answer | Promise<Answer>;
+type RouteHandler = (call: ApiCall) => ApiAnswer | Promise<ApiAnswer>;
 
 /** The handlers of an API by route; the first segment that starts with a colon is a parameter. */
-export type Routes = Readonly<Record<string, Handler>>;
+export type Routes = Readonly<Record<string, RouteHandler>>;
 
 interface CompiledRoute {
   readonly route: string;
   readonly method: string;
   readonly path: RegExp;
-  readonly handler: Handler;
+  readonly handler: RouteHandler;
 }
 
 /** Serves the HTTP API of a double on loopback, records its calls and injects faults. */
 export class ApiServer {
   readonly changes: Changes;
-  readonly calls: Call[] = [];
+  readonly calls: ApiCall[] = [];
   readonly #routes: readonly CompiledRoute[];
   readonly #server: Server;
-  readonly #refuseUnknown: (call: Call) => Answer;
-  #faults: { readonly fault: Fault; left: number }[] = [];
+  readonly #refuseUnknown: (call: ApiCall) => ApiAnswer;
+  #faults: { readonly fault: ApiFault; left: number }[] = [];
 
   /** @param unknown handles calls that no route matches */
-  constructor(routes: Routes, unknown: (call: Call) => Answer) {
+  constructor(routes: Routes, unknown: (call: ApiCall) => ApiAnswer) {
     const recent = () => this.calls.slice(-10).map(({ route }) => route);
     this.changes = new Changes(() => `Its last calls: ${recent().join(', ')}`);
     this.#routes = Object.entries(routes).map(compileRoute);
@@ -89,7 +89,7 @@ export class ApiServer {
           if (answer === 'reset') response.socket?.resetAndDestroy();
           else {
             const { status, headers, type = 'application/json', body } = answer;
-            const bytes = Buffer.isBuffer(body) ? body : Buffer.from(textOf(body));
+            const bytes = Buffer.isBuffer(body) ? body : Buffer.from(formatBody(body));
             const length = { 'content-length': String(bytes.length) };
             response.writeHead(status, { ...length, 'content-type': type, ...headers }).end(bytes);
           }
@@ -110,7 +110,7 @@ export class ApiServer {
     return address.port;
   }
 
-  fault(fault: Fault): void {
+  fault(fault: ApiFault): void {
     this.#faults.push({ fault, left: fault.times ?? 1 });
   }
 
@@ -126,21 +126,21 @@ export class ApiServer {
     });
   }
 
-  async #answer(request: IncomingMessage): Promise<Answer | 'reset'> {
+  async #answer(request: IncomingMessage): Promise<ApiAnswer | 'reset'> {
     const url = new URL(request.url ?? '/', 'http://double');
     const body = Buffer.concat(await request.toArray());
     const found = this.#routes.flatMap((route) => {
       const match = request.method === route.method ? route.path.exec(url.pathname) : null;
-      return match === null ? [] : [{ route, params: decoded(match.groups) }];
+      return match === null ? [] : [{ route, params: decodeGroups(match.groups) }];
     })[0];
     const route = found?.route.route ?? `${request.method} ${url.pathname}`;
     const params = found?.params ?? {};
-    const call = { route, url, headers: request.headers, body, params, json: parsed(body) };
+    const call = { route, url, headers: request.headers, body, params, json: parseBody(body) };
     const fault = this.#take(call);
     if (fault?.kind === 'delay') await sleep(fault.ms);
     const takesEffect = fault === undefined || fault.kind === 'delay' || fault.after === true;
     const handler = found?.route.handler ?? this.#refuseUnknown;
-    const answer = takesEffect ? await outcomeOf(handler, call) : undefined;
+    const answer = takesEffect ? await runHandler(handler, call) : undefined;
     this.calls.push(call);
     this.changes.changed();
     if (fault?.kind === 'reset') return 'reset';
@@ -148,7 +148,7 @@ export class ApiServer {
     return answer ?? this.#refuseUnknown(call);
   }
 
-  #take(call: Call): Fault | undefined {
+  #take(call: ApiCall): ApiFault | undefined {
     const armed = this.#faults.find(
       ({ fault: { route = '', where = () => true } }) =>
         call.route.startsWith(route) && where(call),
@@ -160,7 +160,7 @@ export class ApiServer {
   }
 }
 
-async function outcomeOf(handler: Handler, call: Call): Promise<Answer> {
+async function runHandler(handler: RouteHandler, call: ApiCall): Promise<ApiAnswer> {
   try {
     return await handler(call);
   } catch (error) {
@@ -169,7 +169,7 @@ async function outcomeOf(handler: Handler, call: Call): Promise<Answer> {
   }
 }
 
-function compileRoute([route, handler]: [string, Handler]): CompiledRoute {
+function compileRoute([route, handler]: [string, RouteHandler]): CompiledRoute {
   const [method = '', path = ''] = route.split(' ');
   const segments = path.split('/').map((segment) => {
     const [, name, rest = ''] = /^:(\w+)(.*)$/.exec(segment) ?? [];
@@ -178,12 +178,12 @@ function compileRoute([route, handler]: [string, Handler]): CompiledRoute {
   return { route, method, path: new RegExp(`^${segments.join('/')}/?$`), handler };
 }
 
-function decoded(groups: Readonly<Record<string, string>> | undefined) {
+function decodeGroups(groups: Readonly<Record<string, string>> | undefined) {
   const entries = Object.entries(groups ?? {});
   return Object.fromEntries(entries.map(([name, value]) => [name, decodeURIComponent(value)]));
 }
 
-function parsed(body: Buffer): unknown {
+function parseBody(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {
@@ -191,7 +191,7 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-function textOf(body: unknown): string {
+function formatBody(body: unknown): string {
   if (body === undefined) return '';
   return typeof body === 'string' ? body : JSON.stringify(body);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** One webhook call as it leaves the platform. */
-export interface Envelope {
+export interface WebhookEnvelope {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -16,9 +16,9 @@ export interface Delivery {
   state: 'pending' | 'delivered' | 'failed';
 }
 
-interface Policy {
+interface DeliveryPolicy {
   /** Signs the event, once for each attempt because some signatures contain the time. */
-  readonly seal: (event: unknown, delivery: Delivery) => Envelope;
+  readonly seal: (event: unknown, delivery: Delivery) => WebhookEnvelope;
   /** The pauses before further attempts, in ms; empty when the platform never retries. */
   readonly retryAfterMs: readonly number[];
   /** The time after which the platform stops waiting for a response. */
@@ -26,7 +26,7 @@ interface Policy {
   readonly changed: () => void;
 }
 
-interface Sending {
+interface PendingDelivery {
   readonly delivery: Delivery;
   readonly event: unknown;
 }
@@ -35,17 +35,17 @@ interface Sending {
  * Sends events to the webhook one after another with the retry policy of the platform, and repeats,
  * delays, swaps or loses them on demand.
  */
-export class Deliveries {
+export class WebhookDeliveries {
   readonly all: Delivery[] = [];
-  readonly #policy: Policy;
+  readonly #policy: DeliveryPolicy;
   readonly #events = new Map<string, unknown>();
   readonly #end = new AbortController();
   #target: string | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #wish: 'repeat' | 'swap' | 'lose' | 'forget' | { readonly delayMs: number } | undefined;
-  #swapped: Sending | undefined;
+  #swapped: PendingDelivery | undefined;
 
-  constructor(policy: Policy) {
+  constructor(policy: DeliveryPolicy) {
     this.#policy = policy;
   }
 
@@ -123,13 +123,13 @@ export class Deliveries {
     this.#end.abort();
   }
 
-  #queue(sending: Sending, wish?: 'lose' | 'forget' | 'repeat'): Promise<void> {
+  #queue(sending: PendingDelivery, wish?: 'lose' | 'forget' | 'repeat'): Promise<void> {
     const run = this.#last.then(() => this.#attempt(sending, wish));
     this.#last = run;
     return run;
   }
 
-  async #attempt(sending: Sending, wish?: 'lose' | 'forget' | 'repeat'): Promise<void> {
+  async #attempt(sending: PendingDelivery, wish?: 'lose' | 'forget' | 'repeat'): Promise<void> {
     if (this.#end.signal.aborted) return;
     const { delivery } = sending;
     const status = wish === 'lose' ? 'lost' : await this.#post(sending);
@@ -145,13 +145,13 @@ export class Deliveries {
     this.#policy.changed();
   }
 
-  #retry(sending: Sending, pauseMs: number): void {
+  #retry(sending: PendingDelivery, pauseMs: number): void {
     void sleep(pauseMs, undefined, { signal: this.#end.signal })
       .then(() => this.#queue(sending))
       .catch(() => {});
   }
 
-  async #post({ delivery, event }: Sending): Promise<number | 'lost'> {
+  async #post({ delivery, event }: PendingDelivery): Promise<number | 'lost'> {
     if (this.#target === undefined) return 'lost';
     const { headers, body } = this.#policy.seal(event, delivery);
     try {

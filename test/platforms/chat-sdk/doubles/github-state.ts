@@ -113,7 +113,7 @@ export class GitHubState {
     if (locked) throw refuse(403, 'Unable to create comment because issue is locked.');
     const at = now();
     const id = this.newId();
-    const text = checkedBody(body);
+    const text = requireBody(body);
     const added = { ...comment, id, body: text, createdAt: at, updatedAt: at, reactions: [] };
     this.comments.set(id, added);
     return added;
@@ -122,7 +122,7 @@ export class GitHubState {
   /** If the user already has the reaction, it is returned unchanged, as by the API. */
   react(comment: GitHubComment, user: GitHubUser, content: unknown) {
     if (typeof content !== 'string' || !REACTIONS.includes(content)) {
-      throw invalid('Reaction', 'content', 'invalid');
+      throw createInvalid('Reaction', 'content', 'invalid');
     }
     const had = comment.reactions.find((one) => one.user.id === user.id && one.content === content);
     if (had !== undefined) return { status: 200, reaction: had };
@@ -146,7 +146,7 @@ export class GitHubState {
       created_at: createdAt,
       updated_at: updatedAt,
       author_association: 'CONTRIBUTOR',
-      reactions: { url: `${api}/${path}/comments/${id}/reactions`, ...counts(comment) },
+      reactions: { url: `${api}/${path}/comments/${id}/reactions`, ...countReactions(comment) },
       ...(kind === 'issue' ? { issue_url: `${api}/issues/${issue}` } : DIFF_POSITION),
       ...(inReplyTo === undefined ? {} : { in_reply_to_id: inReplyTo }),
     };
@@ -176,7 +176,7 @@ const DIFF_POSITION = {
   ...{ commit_id: '0'.repeat(40), original_commit_id: '0'.repeat(40), start_line: null },
 };
 
-function counts({ reactions }: GitHubComment): object {
+function countReactions({ reactions }: GitHubComment): object {
   const count = (content: string) => reactions.filter((one) => one.content === content).length;
   const all = Object.fromEntries(REACTIONS.map((content) => [content, count(content)]));
   return { total_count: reactions.length, ...all };
@@ -186,13 +186,13 @@ function counts({ reactions }: GitHubComment): object {
 export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
 /** @throws Refusal 422 when the body is empty or too long */
-export function checkedBody(body: unknown): string {
+export function requireBody(body: unknown): string {
   if (typeof body !== 'string' || body.trim() === '') {
-    throw invalid('IssueComment', 'body', 'missing_field');
+    throw createInvalid('IssueComment', 'body', 'missing_field');
   }
   if ([...body].length > MAX_BODY_LENGTH) {
     const message = `body is too long (maximum is ${MAX_BODY_LENGTH} characters)`;
-    throw invalid('IssueComment', 'body', 'custom', message);
+    throw createInvalid('IssueComment', 'body', 'custom', message);
   }
   return body;
 }
@@ -202,7 +202,7 @@ export const notFound = () => refuse(404, 'Not Found');
 export const refuse = (status: number, message: string) =>
   new Refusal(status, { message, documentation_url: DOCUMENTATION, status: String(status) });
 
-function invalid(resource: string, field: string, code: string, message?: string): Refusal {
+function createInvalid(resource: string, field: string, code: string, message?: string): Refusal {
   const errors = [{ resource, field, code, ...(message === undefined ? {} : { message }) }];
   const body = { message: 'Validation Failed', errors, documentation_url: DOCUMENTATION };
   return new Refusal(422, { ...body, status: '422' });

@@ -1,18 +1,24 @@
 import { createHmac, createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto';
-import { type Answer, ApiServer, type Call, type Fault, type Routes } from './api-server.ts';
-import { Deliveries, type Delivery } from './deliveries.ts';
 import {
-  checkedBody,
+  type ApiAnswer,
+  type ApiCall,
+  type ApiFault,
+  ApiServer,
+  type Routes,
+} from './api-server.ts';
+import { type Delivery, WebhookDeliveries } from './deliveries.ts';
+import {
   type GitHubComment,
   GitHubState,
   type GitHubUser,
   notFound,
   now,
   refuse,
+  requireBody,
 } from './github-state.ts';
 
 /** A comment to be written by a person. */
-export interface GitHubSaying {
+export interface GitHubPersonComment {
   readonly repository: string;
   readonly issue: number;
   readonly from: string;
@@ -40,7 +46,7 @@ export class GitHubDouble {
     readonly installationId: number;
   };
   readonly state: GitHubState;
-  readonly deliveries: Deliveries;
+  readonly deliveries: WebhookDeliveries;
   readonly #api: ApiServer;
   readonly #appPublicKey: string;
   /** The accounts of valid tokens; tokens of the app begin with `ghs_`. */
@@ -60,7 +66,7 @@ export class GitHubDouble {
     this.#api = new ApiServer(this.#routes(), () => {
       throw notFound();
     });
-    this.deliveries = new Deliveries({
+    this.deliveries = new WebhookDeliveries({
       ...POLICY,
       seal: (event, delivery) => this.#seal(event, delivery),
       changed: () => this.#api.changes.changed(),
@@ -73,12 +79,12 @@ export class GitHubDouble {
     return this;
   }
 
-  get calls(): readonly Call[] {
+  get calls(): readonly ApiCall[] {
     return this.#api.calls;
   }
 
   /** Comments as a person; the webhook notifies the bot. */
-  async say(saying: GitHubSaying): Promise<GitHubComment> {
+  async say(saying: GitHubPersonComment): Promise<GitHubComment> {
     const { repository, issue, from, text, review, isBot } = saying;
     const user = this.state.user(from, isBot ? 'Bot' : 'User');
     const kind = review === undefined ? 'issue' : 'review';
@@ -98,7 +104,7 @@ export class GitHubDouble {
     await this.#tell('deleted', comment);
   }
 
-  fault(fault: Fault): void {
+  fault(fault: ApiFault): void {
     this.#api.fault(fault);
   }
 
@@ -123,7 +129,7 @@ export class GitHubDouble {
 
   async #edit(comment: GitHubComment, body: unknown): Promise<void> {
     const before = comment.body;
-    comment.body = checkedBody(body);
+    comment.body = requireBody(body);
     comment.updatedAt = now();
     await this.#tell('edited', comment, { changes: { body: { from: before } } });
   }
@@ -200,7 +206,7 @@ export class GitHubDouble {
 
   #commentRoutes(path: string, kind: GitHubComment['kind']): Routes {
     const one = `/repos/:owner/:repo/${path}/comments/:id`;
-    const find = (call: Call) => {
+    const find = (call: ApiCall) => {
       this.#caller(call);
       return this.state.comment(kind, Number(call.params.id));
     };
@@ -210,7 +216,7 @@ export class GitHubDouble {
         const comment = find(call);
         this.#checkOwn(call, comment);
         const { body } = call.json as { readonly body?: unknown };
-        checkedBody(body);
+        requireBody(body);
         void this.#edit(comment, body);
         return ok(this.state.show(comment));
       },
@@ -236,7 +242,7 @@ export class GitHubDouble {
     };
   }
 
-  #create(call: Call, kind: GitHubComment['kind']): Answer {
+  #create(call: ApiCall, kind: GitHubComment['kind']): ApiAnswer {
     const user = this.#caller(call);
     const { body } = call.json as { readonly body?: unknown };
     const issue = Number(call.params.number);
@@ -249,7 +255,7 @@ export class GitHubDouble {
     return { status: 201, body: this.state.show(comment) };
   }
 
-  #list(call: Call, kind: GitHubComment['kind']): Answer {
+  #list(call: ApiCall, kind: GitHubComment['kind']): ApiAnswer {
     this.#caller(call);
     const all = this.state.conversation(repositoryOf(call), Number(call.params.number), kind);
     const size = Math.min(Number(call.url.searchParams.get('per_page') ?? 30), 100);
@@ -265,12 +271,12 @@ export class GitHubDouble {
     return { ...ok(shown), ...(links.length > 0 ? { headers: { link: links.join(', ') } } : {}) };
   }
 
-  #showIssue(call: Call): Answer {
+  #showIssue(call: ApiCall): ApiAnswer {
     this.#caller(call);
     return ok(this.state.showIssue(repositoryOf(call), Number(call.params.number)));
   }
 
-  #caller(call: Call): GitHubUser {
+  #caller(call: ApiCall): GitHubUser {
     if (call.headers['user-agent'] === undefined) {
       throw refuse(403, 'Request forbidden by administrative rules.');
     }
@@ -280,7 +286,7 @@ export class GitHubDouble {
   }
 
   /** The account of a personal token; an installation has no account. */
-  #person(call: Call): GitHubUser {
+  #person(call: ApiCall): GitHubUser {
     const user = this.#caller(call);
     if (user.type === 'Bot') throw refuse(403, 'Resource not accessible by integration');
     return user;
@@ -292,11 +298,11 @@ export class GitHubDouble {
     return user;
   }
 
-  #checkOwn(call: Call, comment: GitHubComment): void {
+  #checkOwn(call: ApiCall, comment: GitHubComment): void {
     if (comment.user.id !== this.#caller(call).id) throw refuse(403, 'Must have admin rights.');
   }
 
-  #installationToken(call: Call): Answer {
+  #installationToken(call: ApiCall): ApiAnswer {
     this.#checkApp(call);
     if (call.params.id !== String(INSTALLATION_ID)) throw notFound();
     const token = `ghs_${crypto.randomUUID()}`;
@@ -308,7 +314,7 @@ export class GitHubDouble {
   }
 
   /** @throws Refusal 401 unless the app signed the token with its own key, for at most ten minutes */
-  #checkApp(call: Call): void {
+  #checkApp(call: ApiCall): void {
     const [header = '', payload = '', signature = ''] = tokenOf(call).split('.');
     const key = createPublicKey(this.#appPublicKey);
     const signed = createVerify('RSA-SHA256').update(`${header}.${payload}`);
@@ -323,11 +329,11 @@ export class GitHubDouble {
   }
 }
 
-const ok = (body: unknown): Answer => ({ status: 200, body });
+const ok = (body: unknown): ApiAnswer => ({ status: 200, body });
 
-const repositoryOf = ({ params }: Call) => `${params.owner}/${params.repo}`;
+const repositoryOf = ({ params }: ApiCall) => `${params.owner}/${params.repo}`;
 
-const tokenOf = ({ headers }: Call) => (headers.authorization ?? '').replace(/^\w+ /, '');
+const tokenOf = ({ headers }: ApiCall) => (headers.authorization ?? '').replace(/^\w+ /, '');
 
 function showDelivery({ id, kind, state, attempts }: Delivery): object {
   const status = attempts.at(-1);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from './api-server.ts';
-import { visibleChatText } from './visible-chat.ts';
-import { visibleMarkdown } from './visible-markdown.ts';
+import { toVisibleChatText } from './visible-chat.ts';
+import { toVisibleMarkdown } from './visible-markdown.ts';
 
 /** A person or an app as named in messages. */
 export interface ChatUser {
@@ -90,13 +90,14 @@ type SentMessage = z.infer<typeof SentMessage>;
 const MAX_MESSAGE_BYTES = 32_000;
 
 /** @throws Refusal when Google Chat would not accept this message */
-export function contentOf(sent: SentMessage): Pick<ChatMessage, 'text' | 'syntax' | 'cards'> {
+export function readContent(sent: SentMessage): Pick<ChatMessage, 'text' | 'syntax' | 'cards'> {
   const { text = '', cardsV2 = [], markupSyntax } = sent;
   if (text.trim() === '' && cardsV2.length === 0) {
-    throw refuse(400, 'INVALID_ARGUMENT', 'Message cannot be empty.');
+    throw createRefusal(400, 'INVALID_ARGUMENT', 'Message cannot be empty.');
   }
   const size = Buffer.byteLength(text) + (cardsV2.length > 0 ? sizeOf(cardsV2) : 0);
-  if (size > MAX_MESSAGE_BYTES) throw refuse(400, 'INVALID_ARGUMENT', 'Message is too long.');
+  if (size > MAX_MESSAGE_BYTES)
+    throw createRefusal(400, 'INVALID_ARGUMENT', 'Message is too long.');
   const syntax = markupSyntax === 'MARKUP_SYNTAX_CHAT' ? 'chat' : 'markdown';
   return { text, syntax, cards: cardsV2.map(readCard) };
 }
@@ -106,20 +107,20 @@ const sizeOf = (content: unknown) => Buffer.byteLength(JSON.stringify(content));
 function readCard({ card }: z.infer<typeof CardV2>): ChatCard {
   const widgets = card.sections.flatMap((section) => section.widgets);
   const paragraphs = widgets.flatMap(({ textParagraph }) => textParagraph?.text ?? []);
-  const texts = [card.header?.title ?? '', ...paragraphs.map(withoutTags)];
+  const texts = [card.header?.title ?? '', ...paragraphs.map(removeTags)];
   const buttons = widgets.flatMap(({ buttonList }) => buttonList?.buttons ?? []);
   return { text: texts.filter(Boolean).join('\n'), buttons };
 }
 
 /** Card paragraphs are formatted with a few HTML tags. */
-function withoutTags(html: string): string {
+function removeTags(html: string): string {
   const text = html.replaceAll(/<br\s*\/?>/g, '\n').replaceAll(/<\/?[a-z][^>]*>/gi, '');
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
 /** The complete visible text of a message. */
-export function visibleMessage({ text, syntax, cards }: ChatMessage): string {
-  const shown = syntax === 'chat' ? visibleChatText(text) : visibleMarkdown(text);
+export function getVisibleMessage({ text, syntax, cards }: ChatMessage): string {
+  const shown = syntax === 'chat' ? toVisibleChatText(text) : toVisibleMarkdown(text);
   return [shown, ...cards.map((card) => card.text)].filter(Boolean).join('\n');
 }
 
@@ -130,7 +131,7 @@ interface PressableButton {
 }
 
 /** The buttons of a message that call the app; other buttons open a page. */
-export function pressable({ cards }: ChatMessage): readonly PressableButton[] {
+export function listPressableButtons({ cards }: ChatMessage): readonly PressableButton[] {
   return cards.flatMap(({ buttons }) =>
     buttons.flatMap(({ text, onClick }) =>
       onClick.action ? [{ text, action: onClick.action }] : [],
@@ -165,14 +166,15 @@ export class GoogleChatState {
 
   find(name: string): ChatSpace {
     const space = this.spaces.get(name);
-    if (space === undefined) throw refuse(404, 'NOT_FOUND', 'Space not found.');
-    if (!space.hasApp) throw refuse(403, 'PERMISSION_DENIED', 'The app is not a member of it.');
+    if (space === undefined) throw createRefusal(404, 'NOT_FOUND', 'Space not found.');
+    if (!space.hasApp)
+      throw createRefusal(403, 'PERMISSION_DENIED', 'The app is not a member of it.');
     return space;
   }
 
   message(space: ChatSpace, name: string): ChatMessage {
     const message = space.messages.find((one) => one.name === name);
-    if (message === undefined) throw refuse(404, 'NOT_FOUND', 'Message not found.');
+    if (message === undefined) throw createRefusal(404, 'NOT_FOUND', 'Message not found.');
     return message;
   }
 
@@ -236,6 +238,6 @@ function showFile(message: string, { name, type, resourceName }: ChatMessage['fi
   };
 }
 
-export function refuse(code: number, status: string, message: string): Refusal {
+export function createRefusal(code: number, status: string, message: string): Refusal {
   return new Refusal(code, { error: { code, message, status } });
 }

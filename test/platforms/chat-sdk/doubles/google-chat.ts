@@ -1,21 +1,27 @@
 import { createVerify } from 'node:crypto';
-import { type Answer, ApiServer, type Call, type Fault, type Routes } from './api-server.ts';
-import { Deliveries } from './deliveries.ts';
+import {
+  type ApiAnswer,
+  type ApiCall,
+  type ApiFault,
+  ApiServer,
+  type Routes,
+} from './api-server.ts';
+import { WebhookDeliveries } from './deliveries.ts';
 import {
   type ChatFile,
   type ChatMessage,
   type ChatSpace,
   type ChatUser,
-  contentOf,
+  createRefusal,
   GoogleChatState,
-  pressable,
-  refuse,
+  listPressableButtons,
+  readContent,
   SentMessage,
 } from './google-chat-state.ts';
 import { SigningKey } from './signing-key.ts';
 
 /** A message to be written by a person. */
-export interface ChatSaying {
+export interface ChatPersonMessage {
   readonly space: ChatSpace;
   /** The name of the thread; without one, the message starts a thread. */
   readonly thread?: string | undefined;
@@ -45,8 +51,8 @@ export class GoogleChatDouble {
   readonly credentials: { readonly client_email: string; readonly private_key: string };
   readonly state = new GoogleChatState();
   readonly app: ChatUser = this.state.user('app', 'BOT');
-  readonly interactions: Deliveries;
-  readonly pushes: Deliveries;
+  readonly interactions: WebhookDeliveries;
+  readonly pushes: WebhookDeliveries;
   /** Whether the app subscribes to the messages of this space. */
   isSubscribed: (space: ChatSpace) => boolean = () => false;
   readonly #api: ApiServer;
@@ -61,12 +67,12 @@ export class GoogleChatDouble {
     const client_email = 'parley@project.iam.gserviceaccount.com';
     this.credentials = { client_email, private_key: this.#account.privatePem };
     this.#api = new ApiServer(this.#routes(), () => {
-      throw refuse(404, 'NOT_FOUND', 'Method not found.');
+      throw createRefusal(404, 'NOT_FOUND', 'Method not found.');
     });
     const changed = () => this.#api.changes.changed();
     const seal = (email: string) => (event: unknown) => this.#seal(event, email);
-    this.interactions = new Deliveries({ ...DIRECT, seal: seal(CHAT_SYSTEM), changed });
-    this.pushes = new Deliveries({ ...PUBSUB, seal: seal(this.pubsubAccount), changed });
+    this.interactions = new WebhookDeliveries({ ...DIRECT, seal: seal(CHAT_SYSTEM), changed });
+    this.pushes = new WebhookDeliveries({ ...PUBSUB, seal: seal(this.pubsubAccount), changed });
   }
 
   async start(): Promise<this> {
@@ -79,7 +85,7 @@ export class GoogleChatDouble {
     return Object.fromEntries(HOSTS.map((host) => [host, this.#api.port]));
   }
 
-  get calls(): readonly Call[] {
+  get calls(): readonly ApiCall[] {
     return this.#api.calls;
   }
 
@@ -87,7 +93,7 @@ export class GoogleChatDouble {
    * Writes a message as a person. The app gets direct messages and mentions as interactions, and
    * all messages in a subscribed space through Pub/Sub.
    */
-  async say(saying: ChatSaying): Promise<ChatMessage> {
+  async say(saying: ChatPersonMessage): Promise<ChatMessage> {
     const { space, thread, mention = false, files = [], isBot } = saying;
     const sender = this.state.user(saying.from, isBot ? 'BOT' : 'HUMAN');
     space.members.set(sender.name, sender);
@@ -115,7 +121,7 @@ export class GoogleChatDouble {
   /** Presses a button of a card as a person. */
   async press(space: ChatSpace, name: string, label: string, by: string): Promise<void> {
     const message = this.state.message(space, name);
-    const action = pressable(message).find(({ text }) => text === label)?.action;
+    const action = listPressableButtons(message).find(({ text }) => text === label)?.action;
     if (action === undefined) throw new Error(`There is no button "${label}".`);
     const parameters = Object.fromEntries(
       (action.parameters ?? []).map(({ key, value }) => [key, value]),
@@ -133,7 +139,7 @@ export class GoogleChatDouble {
     if (this.isSubscribed(space)) await this.#publish(space, type, { reaction });
   }
 
-  fault(fault: Fault): void {
+  fault(fault: ApiFault): void {
     this.#api.fault(fault);
   }
 
@@ -225,7 +231,7 @@ export class GoogleChatDouble {
       },
       [`POST ${one}/reactions`]: (call) => {
         const { emoji } = call.json as { readonly emoji?: { readonly unicode?: string } };
-        if (emoji?.unicode === undefined) throw refuse(400, 'INVALID_ARGUMENT', 'No emoji.');
+        if (emoji?.unicode === undefined) throw createRefusal(400, 'INVALID_ARGUMENT', 'No emoji.');
         return ok(this.#react(this.#message(call).message, this.app, emoji.unicode));
       },
       [`GET ${one}/reactions`]: (call) =>
@@ -233,7 +239,7 @@ export class GoogleChatDouble {
       [`DELETE ${one}/reactions/:reaction`]: (call) => {
         const { reactions } = this.#message(call).message;
         const index = reactions.findIndex(({ name }) => name.endsWith(`/${call.params.reaction}`));
-        if (index < 0) throw refuse(404, 'NOT_FOUND', 'Reaction not found.');
+        if (index < 0) throw createRefusal(404, 'NOT_FOUND', 'Reaction not found.');
         reactions.splice(index, 1);
         return ok({});
       },
@@ -242,7 +248,7 @@ export class GoogleChatDouble {
   }
 
   /** A service account authenticates with a request that it has signed. */
-  #issueToken(call: Call): Answer {
+  #issueToken(call: ApiCall): ApiAnswer {
     const assertion = new URLSearchParams(call.body.toString()).get('assertion') ?? '';
     const [header = '', payload = '', signature = ''] = assertion.split('.');
     const signed = createVerify('RSA-SHA256').update(`${header}.${payload}`);
@@ -257,40 +263,41 @@ export class GoogleChatDouble {
     return ok({ access_token: token, expires_in: 3_599, token_type: 'Bearer' });
   }
 
-  #findDirect(call: Call): Answer {
+  #findDirect(call: ApiCall): ApiAnswer {
     this.#checkToken(call);
     const person = call.url.searchParams.get('name') ?? '';
     const found = [...this.state.spaces.values()].find(
       ({ type, members }) => type === 'DIRECT_MESSAGE' && members.has(person),
     );
-    if (found === undefined) throw refuse(404, 'NOT_FOUND', 'There is no such direct chat.');
+    if (found === undefined) throw createRefusal(404, 'NOT_FOUND', 'There is no such direct chat.');
     return ok(this.state.showSpace(found));
   }
 
-  #create(call: Call): Answer {
+  #create(call: ApiCall): ApiAnswer {
     const space = this.#space(call);
     const { searchParams } = call.url;
     const request = searchParams.get('requestId');
     const earlier = request === null ? undefined : this.#requests.get(request);
     if (earlier !== undefined) return ok(this.#payload(space, earlier).message);
-    const sent = parsed(call);
+    const sent = parseMessage(call);
     const isReply = searchParams.get('messageReplyOption')?.startsWith('REPLY_MESSAGE') === true;
     const thread = isReply ? sent.thread?.name : undefined;
     const facts = { sender: this.app, mentionsApp: false, files: [] };
-    const message = this.state.add(space, thread, { ...contentOf(sent), ...facts });
+    const message = this.state.add(space, thread, { ...readContent(sent), ...facts });
     if (request !== null) this.#requests.set(request, message);
     return ok(this.#payload(space, message).message);
   }
 
-  #update(call: Call): Answer {
+  #update(call: ApiCall): ApiAnswer {
     const { space, message } = this.#own(call);
     const mask = (call.url.searchParams.get('updateMask') ?? '').split(',').filter(Boolean);
-    if (mask.length === 0) throw refuse(400, 'INVALID_ARGUMENT', 'The update mask is empty.');
-    const sent = parsed(call);
+    if (mask.length === 0)
+      throw createRefusal(400, 'INVALID_ARGUMENT', 'The update mask is empty.');
+    const sent = parseMessage(call);
     const all = mask.includes('*');
     const text = all || mask.includes('text') ? sent.text : message.text;
     const isCards = all || mask.includes('cardsV2') || mask.includes('cards_v2');
-    const content = contentOf({ ...sent, text, cardsV2: isCards ? sent.cardsV2 : undefined });
+    const content = readContent({ ...sent, text, cardsV2: isCards ? sent.cardsV2 : undefined });
     message.text = content.text;
     message.syntax = content.syntax;
     if (isCards) message.cards = content.cards;
@@ -298,7 +305,7 @@ export class GoogleChatDouble {
     return ok(this.#payload(space, message).message);
   }
 
-  #list(call: Call): Answer {
+  #list(call: ApiCall): ApiAnswer {
     const space = this.#space(call);
     const query = call.url.searchParams;
     const [, thread] = /thread\.name\s*=\s*"?([^"\s]+)"?/.exec(query.get('filter') ?? '') ?? [];
@@ -311,13 +318,13 @@ export class GoogleChatDouble {
     return ok({ messages: shown, ...(isMore ? { nextPageToken: String(from + size) } : {}) });
   }
 
-  #download(call: Call): Answer {
+  #download(call: ApiCall): ApiAnswer {
     this.#checkToken(call);
     const files = [...this.state.spaces.values()].flatMap(({ messages }) =>
       messages.flatMap((message) => message.files),
     );
     const file = files.find(({ resourceName }) => resourceName === call.params.resource);
-    if (file === undefined) throw refuse(404, 'NOT_FOUND', 'Attachment not found.');
+    if (file === undefined) throw createRefusal(404, 'NOT_FOUND', 'Attachment not found.');
     return { status: 200, body: file.bytes, type: file.type };
   }
 
@@ -328,37 +335,37 @@ export class GoogleChatDouble {
     return showReaction(reaction);
   }
 
-  #space(call: Call): ChatSpace {
+  #space(call: ApiCall): ChatSpace {
     this.#checkToken(call);
     return this.state.find(`spaces/${call.params.space}`);
   }
 
-  #message(call: Call): { readonly space: ChatSpace; readonly message: ChatMessage } {
+  #message(call: ApiCall): { readonly space: ChatSpace; readonly message: ChatMessage } {
     const space = this.#space(call);
     const name = `${space.name}/messages/${call.params.message}`;
     return { space, message: this.state.message(space, name) };
   }
 
-  #own(call: Call): { readonly space: ChatSpace; readonly message: ChatMessage } {
+  #own(call: ApiCall): { readonly space: ChatSpace; readonly message: ChatMessage } {
     const found = this.#message(call);
     if (found.message.sender.name === this.app.name) return found;
-    throw refuse(403, 'PERMISSION_DENIED', 'Only the author can change a message.');
+    throw createRefusal(403, 'PERMISSION_DENIED', 'Only the author can change a message.');
   }
 
-  #checkToken({ headers }: Call): void {
+  #checkToken({ headers }: ApiCall): void {
     if (this.#tokens.has((headers.authorization ?? '').replace('Bearer ', ''))) return;
-    throw refuse(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.');
+    throw createRefusal(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.');
   }
 }
 
-const ok = (body: unknown): Answer => ({ status: 200, body });
+const ok = (body: unknown): ApiAnswer => ({ status: 200, body });
 
 const showReaction = ({ name, user, unicode }: ChatMessage['reactions'][number]): object => ({
   ...{ name, user, emoji: { unicode } },
 });
 
-function parsed(call: Call) {
+function parseMessage(call: ApiCall) {
   const { data, error } = SentMessage.safeParse(call.json);
-  if (data === undefined) throw refuse(400, 'INVALID_ARGUMENT', error.message);
+  if (data === undefined) throw createRefusal(400, 'INVALID_ARGUMENT', error.message);
   return data;
 }

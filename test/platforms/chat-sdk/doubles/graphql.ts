@@ -26,7 +26,7 @@ interface GraphQlDocument {
   readonly fragments: ReadonlyMap<string, readonly Selection[]>;
 }
 
-type Args = Readonly<Record<string, unknown>>;
+type FieldArguments = Readonly<Record<string, unknown>>;
 
 /** The fields of an object; functions are called with the arguments of the field. */
 export type GraphQlObject = { readonly [field: string]: unknown };
@@ -44,47 +44,52 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[{}()[\]:=!
 export async function runGraphQl(
   roots: GraphQlRoots,
   text: string,
-  variables: Args,
+  variables: FieldArguments,
 ): Promise<unknown> {
-  const document = new Parser(text).read();
+  const document = new GraphQlParser(text).read();
   const root = roots[document.operation];
   for (const selection of document.selections) {
     if (selection.kind === 'field' && !(selection.name in root)) {
       throw new Error(`Cannot query field "${selection.name}" on type "${document.operation}".`);
     }
   }
-  return project(root, document.selections, { document, variables });
+  return projectValue(root, document.selections, { document, variables });
 }
 
-interface Run {
+interface QueryRun {
   readonly document: GraphQlDocument;
-  readonly variables: Args;
+  readonly variables: FieldArguments;
 }
 
-async function project(value: unknown, wanted: readonly Selection[], run: Run): Promise<unknown> {
+async function projectValue(
+  value: unknown,
+  wanted: readonly Selection[],
+  run: QueryRun,
+): Promise<unknown> {
   if (value === null || value === undefined) return null;
-  if (Array.isArray(value)) return Promise.all(value.map((item) => project(item, wanted, run)));
+  if (Array.isArray(value))
+    return Promise.all(value.map((item) => projectValue(item, wanted, run)));
   const object = value as GraphQlObject;
   const shown: Record<string, unknown> = {};
   for (const selection of wanted) {
     if (selection.kind !== 'field') {
-      Object.assign(shown, await project(value, fragmentFor(object, selection, run), run));
+      Object.assign(shown, await projectValue(value, findFragment(object, selection, run), run));
       continue;
     }
     const { as, name, selections } = selection;
     const field = object[name];
-    const args = () => resolve({ kind: 'object', fields: selection.args }, run.variables);
+    const args = () => resolveValue({ kind: 'object', fields: selection.args }, run.variables);
     const result: unknown = typeof field === 'function' ? await field(args()) : field;
     shown[as] =
-      selections === undefined ? (result ?? null) : await project(result, selections, run);
+      selections === undefined ? (result ?? null) : await projectValue(result, selections, run);
   }
   return shown;
 }
 
-function fragmentFor(
+function findFragment(
   object: GraphQlObject,
   selection: Exclude<Selection, { readonly kind: 'field' }>,
-  { document }: Run,
+  { document }: QueryRun,
 ): readonly Selection[] {
   if (selection.kind === 'spread') {
     const found = document.fragments.get(selection.name);
@@ -95,23 +100,23 @@ function fragmentFor(
   return type === undefined || type === object.__typename ? selection.selections : [];
 }
 
-function resolve(value: ArgumentValue, variables: Args): unknown {
+function resolveValue(value: ArgumentValue, variables: FieldArguments): unknown {
   switch (value.kind) {
     case 'variable':
       return variables[value.name];
     case 'value':
       return value.value;
     case 'list':
-      return value.items.map((item) => resolve(item, variables));
+      return value.items.map((item) => resolveValue(item, variables));
     case 'object': {
       const entries = Object.entries(value.fields);
-      return Object.fromEntries(entries.map(([name, one]) => [name, resolve(one, variables)]));
+      return Object.fromEntries(entries.map(([name, one]) => [name, resolveValue(one, variables)]));
     }
   }
 }
 
 /** Reads a document with one operation and its fragments. */
-class Parser {
+class GraphQlParser {
   readonly #tokens: readonly string[];
   #at = 0;
 

@@ -78,16 +78,16 @@ export class LinearState {
     if (!this.#issues.has(issueId) || !isVisible) throw notFound('Issue');
     const root = parentId === undefined || parentId === null ? undefined : this.find(parentId);
     if (root?.parentId !== undefined) {
-      throw refuse(200, 'INVALID_INPUT', 'Parent comment must be a top level comment.');
+      throw createRefusal(200, 'INVALID_INPUT', 'Parent comment must be a top level comment.');
     }
     if (id !== undefined && this.comments.has(id)) {
-      throw refuse(200, 'INVALID_INPUT', 'A comment with this id exists already.');
+      throw createRefusal(200, 'INVALID_INPUT', 'A comment with this id exists already.');
     }
     const createdAt = new Date().toISOString();
     const comment: LinearComment = {
       ...{ id: id ?? crypto.randomUUID(), issueId, user, isByApp },
       ...{ parentId: root?.id, reactions: [] },
-      ...{ createdAt, updatedAt: createdAt, body: checkedBody(body) },
+      ...{ createdAt, updatedAt: createdAt, body: requireBody(body) },
     };
     this.comments.set(comment.id, comment);
     return comment;
@@ -102,7 +102,7 @@ export class LinearState {
   own(id: string): LinearComment {
     const comment = this.find(id);
     if (comment.user === this.bot) return comment;
-    throw refuse(200, 'FORBIDDEN', 'You can only change your own comments.');
+    throw createRefusal(200, 'FORBIDDEN', 'You can only change your own comments.');
   }
 
   showUser({ ...user }: LinearUser): GraphQlObject {
@@ -209,19 +209,20 @@ export function showReaction({
   return { id, emoji, user: { id: user.id }, createdAt: EPOCH, updatedAt: EPOCH };
 }
 
-export function checkedBody(body: unknown): string {
+export function requireBody(body: unknown): string {
   if (typeof body !== 'string' || body.trim() === '') {
-    throw refuse(200, 'INVALID_INPUT', 'Argument Validation Error: body must not be empty.');
+    throw createRefusal(200, 'INVALID_INPUT', 'Argument Validation Error: body must not be empty.');
   }
   if (body.length > MAX_BODY_LENGTH) {
-    throw refuse(200, 'INVALID_INPUT', 'Argument Validation Error: body is too long.');
+    throw createRefusal(200, 'INVALID_INPUT', 'Argument Validation Error: body is too long.');
   }
   return body;
 }
 
-export const notFound = (what: string) => refuse(200, 'INPUT_ERROR', `Entity not found: ${what}`);
+export const notFound = (what: string) =>
+  createRefusal(200, 'INPUT_ERROR', `Entity not found: ${what}`);
 
-export function refuse(status: number, code: string, message: string): Refusal {
+export function createRefusal(status: number, code: string, message: string): Refusal {
   const presentable = { userError: true, userPresentableMessage: message };
   const extensions = { code, type: code.toLowerCase().replace('_', ' '), ...presentable };
   return new Refusal(status, { errors: [{ message, extensions }], data: null });

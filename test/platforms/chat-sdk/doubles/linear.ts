@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto';
-import { type Answer, ApiServer, type Call, type Fault, Refusal } from './api-server.ts';
-import { Deliveries, type Delivery } from './deliveries.ts';
+import { type ApiAnswer, type ApiCall, type ApiFault, ApiServer, Refusal } from './api-server.ts';
+import { type Delivery, WebhookDeliveries } from './deliveries.ts';
 import { type GraphQlObject, type GraphQlRoots, runGraphQl } from './graphql.ts';
 import {
   type CommentArgs,
   type CommentInput,
-  checkedBody,
+  createRefusal,
   type LinearComment,
   LinearState,
   type LinearUser,
   notFound,
   type ReactionInput,
-  refuse,
+  requireBody,
   showReaction,
 } from './linear-state.ts';
 
 /** A comment to be written by a person. */
-export interface LinearSaying {
+export interface LinearPersonComment {
   readonly issueId: string;
   readonly from: string;
   readonly text: string;
@@ -39,15 +39,15 @@ export class LinearDouble {
   readonly apiKey = 'lin_api_doubleKeyOfTheBot';
   readonly webhookSecret = 'lin_wh_secretOfTheWebhook';
   readonly state = new LinearState();
-  readonly deliveries: Deliveries;
+  readonly deliveries: WebhookDeliveries;
   readonly #api: ApiServer;
   readonly #roots: GraphQlRoots = { query: this.#queries(), mutation: this.#mutations() };
   #root = '';
 
   constructor() {
-    const route = { 'POST /graphql': (call: Call) => this.#run(call) };
+    const route = { 'POST /graphql': (call: ApiCall) => this.#run(call) };
     this.#api = new ApiServer(route, () => ({ status: 404, body: { error: 'Not found' } }));
-    this.deliveries = new Deliveries({
+    this.deliveries = new WebhookDeliveries({
       ...POLICY,
       seal: (event, delivery) => this.#seal(event, delivery),
       changed: () => this.#api.changes.changed(),
@@ -63,12 +63,18 @@ export class LinearDouble {
     return `${this.#root}/graphql`;
   }
 
-  get calls(): readonly Call[] {
+  get calls(): readonly ApiCall[] {
     return this.#api.calls;
   }
 
   /** Comments as a person; resolves with the comment after the first delivery attempt. */
-  async say({ issueId, from, text, parentId, isByApp }: LinearSaying): Promise<LinearComment> {
+  async say({
+    issueId,
+    from,
+    text,
+    parentId,
+    isByApp,
+  }: LinearPersonComment): Promise<LinearComment> {
     const comment = this.state.add(
       { issueId, body: text, parentId },
       this.state.user(from),
@@ -91,7 +97,7 @@ export class LinearDouble {
     await this.#tell('Comment', 'remove', comment.user, this.state.showInWebhook(comment));
   }
 
-  fault(fault: Fault): void {
+  fault(fault: ApiFault): void {
     this.#api.fault(fault);
   }
 
@@ -135,10 +141,14 @@ export class LinearDouble {
     };
   }
 
-  async #run(call: Call): Promise<Answer> {
+  async #run(call: ApiCall): Promise<ApiAnswer> {
     const key = (call.headers.authorization ?? '').replace('Bearer ', '');
     if (key !== this.apiKey) {
-      throw refuse(401, 'AUTHENTICATION_ERROR', 'Authentication required, not authenticated');
+      throw createRefusal(
+        401,
+        'AUTHENTICATION_ERROR',
+        'Authentication required, not authenticated',
+      );
     }
     const { query = '', variables = {} } = call.json as {
       readonly query?: string;
@@ -148,7 +158,7 @@ export class LinearDouble {
       return { status: 200, body: { data: await runGraphQl(this.#roots, query, variables) } };
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      throw refuse(400, 'GRAPHQL_VALIDATION_FAILED', String(error));
+      throw createRefusal(400, 'GRAPHQL_VALIDATION_FAILED', String(error));
     }
   }
 
@@ -189,7 +199,7 @@ export class LinearDouble {
       },
       commentUpdate: ({ id, input }: { readonly id: string; readonly input: CommentInput }) => {
         const comment = this.state.own(id);
-        void this.edit(id, checkedBody(input.body));
+        void this.edit(id, requireBody(input.body));
         return done(comment);
       },
       commentDelete: ({ id }: { readonly id: string }) => {

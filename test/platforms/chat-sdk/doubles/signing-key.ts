@@ -30,13 +30,13 @@ export class SigningKey {
   sign(claims: Readonly<Record<string, unknown>>): string {
     const seconds = Math.floor(Date.now() / 1_000);
     const times = { iat: seconds, nbf: seconds, exp: seconds + 3_600 };
-    const head = encode({ alg: 'RS256', typ: 'JWT', kid: this.id });
-    const body = encode({ ...times, ...claims });
+    const head = encodePart({ alg: 'RS256', typ: 'JWT', kid: this.id });
+    const body = encodePart({ ...times, ...claims });
     const signature = createSign('RSA-SHA256').update(`${head}.${body}`).sign(this.#private);
     return `${head}.${body}.${signature.toString('base64url')}`;
   }
 }
 
-function encode(part: object): string {
+function encodePart(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url');
 }

@@ -1,11 +1,11 @@
-import type { Call, Routes } from './api-server.ts';
+import type { ApiCall, Routes } from './api-server.ts';
 import {
-  escaped,
-  refuse,
+  createRefusal,
+  escapeHtml,
+  getVisibleText,
   type TeamsConversation,
   type TeamsMessage,
   type TeamsState,
-  visibleText,
 } from './teams-state.ts';
 
 /** The maximum page size for messages. */
@@ -15,13 +15,13 @@ const MAX_PAGE = 50;
  * The part of Microsoft Graph that reads the messages of chats and channels.
  * @param checkToken throws a refusal unless the call has a valid token
  */
-export function graphRoutes(
+export function createGraphRoutes(
   state: TeamsState,
   appId: string,
-  checkToken: (call: Call) => void,
+  checkToken: (call: ApiCall) => void,
 ): Routes {
   const show = (message: TeamsMessage) => showMessage(message, appId);
-  const channel = (call: Call) => {
+  const channel = (call: ApiCall) => {
     checkToken(call);
     return state.find(call.params.channel ?? '').conversation;
   };
@@ -30,7 +30,7 @@ export function graphRoutes(
     'GET /v1.0/chats/:chat/messages': (call) => {
       checkToken(call);
       const { messages } = findChat(state, call.params.chat ?? '');
-      return { status: 200, body: { value: page(messages, call.url).map(show) } };
+      return { status: 200, body: { value: selectPage(messages, call.url).map(show) } };
     },
     'GET /v1.0/teams/:team/channels/:channel': (call) => {
       const { id } = channel(call);
@@ -41,7 +41,7 @@ export function graphRoutes(
       const replies = channel(call).messages.filter(
         (one) => one.thread === root && one.id !== root,
       );
-      return { status: 200, body: { value: page(replies, call.url).map(show) } };
+      return { status: 200, body: { value: selectPage(replies, call.url).map(show) } };
     },
     [`GET ${message}`]: (call) => ({
       status: 200,
@@ -58,12 +58,15 @@ function findChat(state: TeamsState, id: string): TeamsConversation {
     ({ type, members }) =>
       type === 'personal' && [...members.values()].some((one) => one.aadObjectId === aadObjectId),
   );
-  if (found === undefined) throw refuse(404, 'NotFound', 'No such chat.');
+  if (found === undefined) throw createRefusal(404, 'NotFound', 'No such chat.');
   return found;
 }
 
 /** Newest first, unless the query requests another order. */
-function page(messages: readonly TeamsMessage[], { searchParams }: URL): readonly TeamsMessage[] {
+function selectPage(
+  messages: readonly TeamsMessage[],
+  { searchParams }: URL,
+): readonly TeamsMessage[] {
   const filter = searchParams.get('$filter') ?? '';
   const [, relation, moment = 0] = /createdDateTime (lt|gt) (\S+)/.exec(filter) ?? [];
   const bound = new Date(moment);
@@ -78,7 +81,7 @@ function page(messages: readonly TeamsMessage[], { searchParams }: URL): readonl
 
 function showMessage(message: TeamsMessage, appId: string): object {
   const { id, from, createdAt } = message;
-  const lines = visibleText(message).split('\n').map(escaped);
+  const lines = getVisibleText(message).split('\n').map(escapeHtml);
   const application = { id: appId, displayName: 'Parley', applicationIdentityType: 'bot' };
   return {
     ...{ id, messageType: 'message', createdDateTime: createdAt.toISOString() },

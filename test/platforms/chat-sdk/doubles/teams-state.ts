@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from './api-server.ts';
-import { visibleMarkdown } from './visible-markdown.ts';
+import { toVisibleMarkdown } from './visible-markdown.ts';
 
 /** A member of a conversation, as named in activities. */
 export interface TeamsPerson {
@@ -44,15 +44,15 @@ const Submit = z.looseObject({
   data: z.looseObject({}).optional(),
   verb: z.string().optional(),
 });
-const Action = z.discriminatedUnion('type', [
+const CardAction = z.discriminatedUnion('type', [
   Submit,
   z.looseObject({ type: z.literal('Action.OpenUrl'), title: z.string(), url: z.url() }),
 ]);
-type Action = z.infer<typeof Action>;
+type CardAction = z.infer<typeof CardAction>;
 const Element = z.looseObject({
   type: z.enum(['TextBlock', 'Image', 'Container', 'ColumnSet', 'FactSet', 'ActionSet', 'Table']),
   text: z.string().optional(),
-  actions: z.array(Action).optional(),
+  actions: z.array(CardAction).optional(),
   get items() {
     return z.array(Element).optional();
   },
@@ -61,7 +61,7 @@ const Card = z.looseObject({
   type: z.literal('AdaptiveCard'),
   version: z.string(),
   body: z.array(Element).optional(),
-  actions: z.array(Action).optional(),
+  actions: z.array(CardAction).optional(),
 });
 
 /** The visible content of an Adaptive Card. */
@@ -90,16 +90,17 @@ const CARD = 'application/vnd.microsoft.card.adaptive';
 const MAX_MESSAGE_BYTES = 40 * 1_024;
 
 /** @throws Refusal when Teams would not accept this message */
-export function contentOf(
+export function readContent(
   activity: SentActivity,
 ): Pick<TeamsMessage, 'text' | 'cards' | 'attachments'> {
   const { text = '', attachments = [] } = activity;
   if (text.trim() === '' && attachments.length === 0) {
-    throw refuse(400, 'BadSyntax', 'Activity must contain text or attachments.');
+    throw createRefusal(400, 'BadSyntax', 'Activity must contain text or attachments.');
   }
   const contents = attachments.filter(({ contentType }) => contentType === CARD);
   const size = Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(contents));
-  if (size > MAX_MESSAGE_BYTES) throw refuse(413, 'MessageSizeTooBig', 'Message size too large.');
+  if (size > MAX_MESSAGE_BYTES)
+    throw createRefusal(413, 'MessageSizeTooBig', 'Message size too large.');
   const cards = contents.map(({ content }) => readCard(content));
   return {
     text,
@@ -110,12 +111,12 @@ export function contentOf(
 
 function readCard(content: unknown): TeamsCard {
   const { data: card, error } = Card.safeParse(content);
-  if (card === undefined) throw refuse(400, 'BadArgument', `Invalid card: ${error.message}`);
+  if (card === undefined) throw createRefusal(400, 'BadArgument', `Invalid card: ${error.message}`);
   const texts: string[] = [];
-  const actions: Action[] = [...(card.actions ?? [])];
+  const actions: CardAction[] = [...(card.actions ?? [])];
   const read = (elements: readonly z.infer<typeof Element>[]) => {
     for (const element of elements) {
-      if (element.type === 'TextBlock') texts.push(visibleMarkdown(element.text ?? ''));
+      if (element.type === 'TextBlock') texts.push(toVisibleMarkdown(element.text ?? ''));
       actions.push(...(element.actions ?? []));
       read(element.items ?? []);
     }
@@ -126,12 +127,12 @@ function readCard(content: unknown): TeamsCard {
 }
 
 /** The complete visible text of a message. */
-export function visibleText({ text, cards }: TeamsMessage): string {
-  return [visibleMarkdown(text), ...cards.map((card) => card.text)].filter(Boolean).join('\n');
+export function getVisibleText({ text, cards }: TeamsMessage): string {
+  return [toVisibleMarkdown(text), ...cards.map((card) => card.text)].filter(Boolean).join('\n');
 }
 
 /** Escapes text for HTML. */
-export function escaped(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
@@ -171,11 +172,11 @@ export class TeamsState {
     const [base = '', thread] = id.split(';messageid=');
     const conversation = this.conversations.get(base);
     if (conversation === undefined) {
-      throw refuse(404, 'ConversationNotFound', 'Conversation not found.');
+      throw createRefusal(404, 'ConversationNotFound', 'Conversation not found.');
     }
     if (!conversation.hasBot) {
       const reason = 'The bot is not part of the conversation roster.';
-      throw refuse(403, 'BotNotInConversationRoster', reason);
+      throw createRefusal(403, 'BotNotInConversationRoster', reason);
     }
     return { conversation, thread };
   }
@@ -183,12 +184,12 @@ export class TeamsState {
   message(conversation: TeamsConversation, id: string): TeamsMessage {
     const message = conversation.messages.find((one) => one.id === id);
     if (message === undefined) {
-      throw refuse(404, 'ActivityNotFoundInConversation', 'The activity was not found.');
+      throw createRefusal(404, 'ActivityNotFoundInConversation', 'The activity was not found.');
     }
     return message;
   }
 }
 
-export function refuse(status: number, code: string, message: string): Refusal {
+export function createRefusal(status: number, code: string, message: string): Refusal {
   return new Refusal(status, { error: { code, message } });
 }

@@ -1,11 +1,17 @@
-import { type Answer, ApiServer, type Call, type Fault, type Routes } from './api-server.ts';
-import { Deliveries } from './deliveries.ts';
-import { SigningKey } from './signing-key.ts';
-import { graphRoutes } from './teams-graph.ts';
 import {
-  contentOf,
-  escaped,
-  refuse,
+  type ApiAnswer,
+  type ApiCall,
+  type ApiFault,
+  ApiServer,
+  type Routes,
+} from './api-server.ts';
+import { WebhookDeliveries } from './deliveries.ts';
+import { SigningKey } from './signing-key.ts';
+import { createGraphRoutes } from './teams-graph.ts';
+import {
+  createRefusal,
+  escapeHtml,
+  readContent,
   SentActivity,
   type TeamsConversation,
   type TeamsFile,
@@ -15,7 +21,7 @@ import {
 } from './teams-state.ts';
 
 /** A message to be written by a person. */
-export interface TeamsSaying {
+export interface TeamsPersonMessage {
   readonly conversation: TeamsConversation;
   /** The first message of a thread in a channel; without one, the message starts a thread. */
   readonly thread?: string | undefined;
@@ -43,7 +49,7 @@ export class TeamsDouble {
   readonly appPassword = 'the~secret~of~the~app';
   readonly tenantId = '99999999-8888-4777-8666-555555555555';
   readonly state = new TeamsState();
-  readonly deliveries: Deliveries;
+  readonly deliveries: WebhookDeliveries;
   /** Reactions of the bot, as `message id: type`. */
   readonly reactions = new Set<string>();
   /** Ids of the conversations in which the bot has sent a typing indicator. */
@@ -57,9 +63,9 @@ export class TeamsDouble {
 
   constructor() {
     this.#api = new ApiServer(this.#routes(), () => {
-      throw refuse(404, 'ServiceError', 'Not found.');
+      throw createRefusal(404, 'ServiceError', 'Not found.');
     });
-    this.deliveries = new Deliveries({
+    this.deliveries = new WebhookDeliveries({
       ...POLICY,
       seal: (event) => this.#seal(event),
       changed: () => this.#api.changes.changed(),
@@ -80,12 +86,12 @@ export class TeamsDouble {
     return Object.fromEntries(HOSTS.map((host) => [host, this.#api.port]));
   }
 
-  get calls(): readonly Call[] {
+  get calls(): readonly ApiCall[] {
     return this.#api.calls;
   }
 
   /** Writes a message as a person; resolves with the message after the first delivery attempt. */
-  async say(saying: TeamsSaying): Promise<TeamsMessage> {
+  async say(saying: TeamsPersonMessage): Promise<TeamsMessage> {
     const { conversation, text, mention = false, files = [] } = saying;
     const from = this.state.person(saying.from);
     conversation.members.set(from.id, from);
@@ -109,7 +115,7 @@ export class TeamsDouble {
         ...activity,
         textFormat: 'plain',
         // The plain text is derived from the HTML and keeps its character references.
-        ...(mention ? mentioning(escaped(text), this.#bot) : { text: escaped(text) }),
+        ...(mention ? addMention(escapeHtml(text), this.#bot) : { text: escapeHtml(text) }),
         attachments: [...attachments, htmlOf(text)],
       });
     }
@@ -126,7 +132,7 @@ export class TeamsDouble {
   /** Deletes a message as a person. */
   async erase(conversation: TeamsConversation, id: string): Promise<void> {
     const message = this.state.message(conversation, id);
-    remove(conversation, id);
+    removeMessage(conversation, id);
     await this.#tellOf('messageDelete', 'softDeleteMessage', conversation, message);
   }
 
@@ -164,7 +170,7 @@ export class TeamsDouble {
     });
   }
 
-  fault(fault: Fault): void {
+  fault(fault: ApiFault): void {
     this.#api.fault(fault);
   }
 
@@ -190,7 +196,7 @@ export class TeamsDouble {
     const { channelData, ...activity } = this.#activity(where, from, message.thread);
     const data = { ...channelData, eventType };
     const { id, text } = message;
-    const changed = { type, id, text: escaped(text), channelData: data };
+    const changed = { type, id, text: escapeHtml(text), channelData: data };
     return this.deliveries.send(type, { ...activity, ...changed });
   }
 
@@ -248,12 +254,12 @@ export class TeamsDouble {
       [`POST ${conversation}/activities`]: (call) => this.#post(call),
       [`PUT ${activity}`]: (call) => {
         const { message } = this.#own(call);
-        Object.assign(message, contentOf(parsed(call)));
+        Object.assign(message, readContent(parseActivity(call)));
         return ok({ id: message.id });
       },
       [`DELETE ${activity}`]: (call) => {
         const { place, message } = this.#own(call);
-        remove(place, message.id);
+        removeMessage(place, message.id);
         return ok(undefined);
       },
       [`PUT ${activity}/reactions/:type`]: (call) => {
@@ -270,7 +276,8 @@ export class TeamsDouble {
         ok([...this.#find(call).conversation.members.values()].map(showMember)),
       [`GET ${conversation}/members/:member`]: (call) => {
         const member = this.#find(call).conversation.members.get(call.params.member ?? '');
-        if (member === undefined) throw refuse(404, 'MemberNotFoundInConversation', 'Not found.');
+        if (member === undefined)
+          throw createRefusal(404, 'MemberNotFoundInConversation', 'Not found.');
         return ok(showMember(member));
       },
       'GET /emea/v3/attachments/:file/views/original': (call) => {
@@ -278,11 +285,11 @@ export class TeamsDouble {
         return this.#serve(call);
       },
       'GET /storage/:file': (call) => this.#serve(call),
-      ...graphRoutes(this.state, this.appId, (call) => this.#checkToken(call)),
+      ...createGraphRoutes(this.state, this.appId, (call) => this.#checkToken(call)),
     };
   }
 
-  #issueToken(call: Call): Answer {
+  #issueToken(call: ApiCall): ApiAnswer {
     const form = new URLSearchParams(call.body.toString());
     const isApp = form.get('client_id') === this.appId;
     if (!isApp || form.get('client_secret') !== this.appPassword) {
@@ -302,7 +309,7 @@ export class TeamsDouble {
   }
 
   /** Opens the direct chat with a person. */
-  #create(call: Call): Answer {
+  #create(call: ApiCall): ApiAnswer {
     this.#checkToken(call);
     const { members } = call.json as { readonly members: readonly { readonly id: string }[] };
     const name = members[0]?.id.replace('29:', '') ?? '';
@@ -311,45 +318,46 @@ export class TeamsDouble {
     return { status: 201, body: { id } };
   }
 
-  #post(call: Call): Answer {
+  #post(call: ApiCall): ApiAnswer {
     const { conversation, thread } = this.#find(call);
-    const activity = parsed(call);
+    const activity = parseActivity(call);
     const id = this.state.newId();
     if (activity.type === 'typing') this.typing.push(conversation.id);
     else {
       const inThread = conversation.type === 'channel' ? (thread ?? id) : undefined;
-      const content = contentOf(activity);
+      const content = readContent(activity);
       const message = { id, from: 'bot', thread: inThread, createdAt: new Date() } as const;
       conversation.messages.push({ ...message, ...content });
     }
     return { status: 201, body: { id } };
   }
 
-  #find(call: Call) {
+  #find(call: ApiCall) {
     this.#checkToken(call);
     return this.state.find(call.params.conversation ?? '');
   }
 
-  #own(call: Call): { readonly place: TeamsConversation; readonly message: TeamsMessage } {
+  #own(call: ApiCall): { readonly place: TeamsConversation; readonly message: TeamsMessage } {
     const { conversation } = this.#find(call);
     const message = this.state.message(conversation, call.params.activity ?? '');
-    if (message.from !== 'bot') throw refuse(403, 'Forbidden', 'Only the author can change it.');
+    if (message.from !== 'bot')
+      throw createRefusal(403, 'Forbidden', 'Only the author can change it.');
     return { place: conversation, message };
   }
 
-  #checkToken({ headers }: Call): void {
+  #checkToken({ headers }: ApiCall): void {
     if (this.#tokens.has((headers.authorization ?? '').replace('Bearer ', ''))) return;
-    throw refuse(401, 'Unauthorized', 'Authorization has been denied for this request.');
+    throw createRefusal(401, 'Unauthorized', 'Authorization has been denied for this request.');
   }
 
-  #serve({ params }: Call): Answer {
+  #serve({ params }: ApiCall): ApiAnswer {
     const file = this.state.files.get(params.file ?? '');
-    if (file === undefined) throw refuse(404, 'NotFound', 'No such file.');
+    if (file === undefined) throw createRefusal(404, 'NotFound', 'No such file.');
     return { status: 200, body: file.bytes, type: file.type };
   }
 }
 
-const ok = (body: unknown): Answer => ({ status: 200, body });
+const ok = (body: unknown): ApiAnswer => ({ status: 200, body });
 
 const showMember = ({ id, name, aadObjectId }: TeamsPerson): object => ({
   ...{ id, name, objectId: aadObjectId, userRole: 'user' },
@@ -357,21 +365,21 @@ const showMember = ({ id, name, aadObjectId }: TeamsPerson): object => ({
 });
 
 const htmlOf = (text: string): object => ({
-  ...{ contentType: 'text/html', content: `<p>${escaped(text)}</p>` },
+  ...{ contentType: 'text/html', content: `<p>${escapeHtml(text)}</p>` },
 });
 
-function mentioning(text: string, bot: { readonly id: string; readonly name: string }) {
+function addMention(text: string, bot: { readonly id: string; readonly name: string }) {
   const at = `<at>${bot.name}</at>`;
   return { text: `${at} ${text}`, entities: [{ type: 'mention', mentioned: bot, text: at }] };
 }
 
-function parsed(call: Call): SentActivity {
+function parseActivity(call: ApiCall): SentActivity {
   const { data, error } = SentActivity.safeParse(call.json);
-  if (data === undefined) throw refuse(400, 'BadSyntax', error.message);
+  if (data === undefined) throw createRefusal(400, 'BadSyntax', error.message);
   return data;
 }
 
-function remove({ messages }: TeamsConversation, id: string): void {
+function removeMessage({ messages }: TeamsConversation, id: string): void {
   messages.splice(
     messages.findIndex((one) => one.id === id),
     1,

@@ -5,26 +5,26 @@ const PAIR = /(?<=^|[\s\p{P}])([*_~])(?!\s)([^\n]*?\S)\1(?=$|[\s\p{P}])/gu;
  * The visible text of a message with `*bold*`, `_italic_`, `~struck~`, code and `<url|text>`,
  * without the delimiters.
  */
-export function visibleChatText(text: string): string {
+export function toVisibleChatText(text: string): string {
   return text
     .split(/```(?:\n)?/)
-    .map((part, index) => (index % 2 === 1 ? part : withoutSigns(part)))
+    .map((part, index) => (index % 2 === 1 ? part : removeSigns(part)))
     .join('')
     .trim();
 }
 
-function withoutSigns(text: string): string {
+function removeSigns(text: string): string {
   return text
     .split(/`([^`\n]+)`/)
     .map((part, index) => {
       if (index % 2 === 1) return part;
       const linked = part.replaceAll(/<[a-z]+:[^|>\s]+\|([^>]+)>/g, '$1');
-      return withoutPairs(linked.replaceAll(/^> ?/gm, ''));
+      return removePairs(linked.replaceAll(/^> ?/gm, ''));
     })
     .join('');
 }
 
-function withoutPairs(text: string): string {
+function removePairs(text: string): string {
   const shorter = text.replaceAll(PAIR, '$2');
-  return shorter === text ? text : withoutPairs(shorter);
+  return shorter === text ? text : removePairs(shorter);
 }

@@ -4,15 +4,15 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 
 /** The visible text of GitHub Flavored Markdown: text without markup, one line per block. */
-export function visibleMarkdown(markdown: string): string {
+export function toVisibleMarkdown(markdown: string): string {
   const tree = fromMarkdown(markdown, {
     extensions: [gfm()],
     mdastExtensions: [gfmFromMarkdown()],
   });
-  return visible(tree).trim();
+  return toVisibleText(tree).trim();
 }
 
-function visible(node: Nodes): string {
+function toVisibleText(node: Nodes): string {
   switch (node.type) {
     case 'text':
     case 'inlineCode':
@@ -29,11 +29,11 @@ function visible(node: Nodes): string {
     case 'definition':
       return '';
     case 'tableRow':
-      return `${node.children.map(visible).join('  ')}\n`;
+      return `${node.children.map(toVisibleText).join('  ')}\n`;
     case 'paragraph':
     case 'heading':
-      return `${node.children.map(visible).join('')}\n`;
+      return `${node.children.map(toVisibleText).join('')}\n`;
     default:
-      return 'children' in node ? node.children.map(visible).join('') : '';
+      return 'children' in node ? node.children.map(toVisibleText).join('') : '';
   }
 }

@@ -93,7 +93,7 @@ export interface CloudContent {
 }
 
 /** @throws Refusal when two buttons have the same id or title */
-export function contentOf(message: SentMessage): CloudContent {
+export function readContent(message: SentMessage): CloudContent {
   switch (message.type) {
     case 'text':
       return { text: message.text.body, buttons: [], media: undefined };
@@ -125,14 +125,20 @@ function readInteractive(interactive: z.infer<typeof Interactive>) {
   for (const field of ['id', 'title'] as const) {
     if (interactive.type === 'list' && field === 'title') continue;
     if (new Set(buttons.map((one) => one[field])).size === buttons.length) continue;
-    throw refuse(400, 131_009, 'Parameter value is not valid', `Duplicate button ${field}.`);
+    throw createRefusal(400, 131_009, 'Parameter value is not valid', `Duplicate button ${field}.`);
   }
-  if (buttons.length > 10) throw refuse(400, 131_009, 'Parameter value is not valid', 'Rows.');
+  if (buttons.length > 10)
+    throw createRefusal(400, 131_009, 'Parameter value is not valid', 'Rows.');
   return { text, buttons: buttons.map(({ id, title }) => ({ id, title })) };
 }
 
 /** An error of the Graph API. */
-export function refuse(status: number, code: number, title: string, details: string): Refusal {
+export function createRefusal(
+  status: number,
+  code: number,
+  title: string,
+  details: string,
+): Refusal {
   return new Refusal(status, {
     error: {
       ...{ message: `(#${code}) ${title}`, type: 'OAuthException', code },

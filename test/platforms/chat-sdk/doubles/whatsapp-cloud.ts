@@ -1,9 +1,20 @@
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { type Answer, ApiServer, type Call, type Fault, type Routes } from './api-server.ts';
-import { Deliveries } from './deliveries.ts';
-import { visibleChatText } from './visible-chat.ts';
-import { type CloudContent, contentOf, refuse, SentMessage } from './whatsapp-cloud-message.ts';
+import {
+  type ApiAnswer,
+  type ApiCall,
+  type ApiFault,
+  ApiServer,
+  type Routes,
+} from './api-server.ts';
+import { WebhookDeliveries } from './deliveries.ts';
+import { toVisibleChatText } from './visible-chat.ts';
+import {
+  type CloudContent,
+  createRefusal,
+  readContent,
+  SentMessage,
+} from './whatsapp-cloud-message.ts';
 
 /** A person with a business-scoped id and, unless hidden, a phone number. */
 export interface CloudPerson {
@@ -30,7 +41,7 @@ interface CloudFile {
 }
 
 /** Content sent by a person. */
-export interface CloudSaying {
+export interface CloudPersonMessage {
   readonly person: CloudPerson;
   readonly text: string;
   readonly replyTo?: string | undefined;
@@ -62,7 +73,7 @@ export class WhatsAppCloudDouble {
   readonly reactions: { readonly messageId: string; readonly emoji: string }[] = [];
   /** Ids of the messages for which the business has sent a typing indicator. */
   readonly typing: string[] = [];
-  readonly deliveries: Deliveries;
+  readonly deliveries: WebhookDeliveries;
   /**
    * Reports a closed window in a status instead of refusing the message, as WhatsApp often does.
    */
@@ -75,9 +86,9 @@ export class WhatsAppCloudDouble {
 
   constructor() {
     this.#api = new ApiServer(this.#routes(), () => {
-      throw refuse(400, 100, 'Invalid parameter', 'Unsupported request.');
+      throw createRefusal(400, 100, 'Invalid parameter', 'Unsupported request.');
     });
-    this.deliveries = new Deliveries({
+    this.deliveries = new WebhookDeliveries({
       ...POLICY,
       seal: (event) => this.#seal(event),
       changed: () => this.#api.changes.changed(),
@@ -89,7 +100,7 @@ export class WhatsAppCloudDouble {
     return this;
   }
 
-  get calls(): readonly Call[] {
+  get calls(): readonly ApiCall[] {
     return this.#api.calls;
   }
 
@@ -121,13 +132,13 @@ export class WhatsAppCloudDouble {
   }
 
   /** Writes a message as a person; resolves with the message after the first delivery attempt. */
-  async say({ person, text, replyTo, file }: CloudSaying): Promise<CloudMessage> {
+  async say({ person, text, replyTo, file }: CloudPersonMessage): Promise<CloudMessage> {
     const media = file === undefined ? undefined : this.#keep(file);
     const message = this.#add({ from: person, person, text, buttons: [], media, replyTo });
     const content =
       file === undefined || media === undefined
         ? { type: 'text', text: { body: text } }
-        : mediaContent(file, media, text);
+        : createMediaContent(file, media, text);
     await this.#tell(person, { id: message.id, ...content, ...this.#context(replyTo) });
     return message;
   }
@@ -165,7 +176,7 @@ export class WhatsAppCloudDouble {
   conversation(person: CloudPerson): readonly (CloudMessage & { readonly visible: string })[] {
     return this.messages
       .filter((message) => message.person === person)
-      .map((message) => ({ ...message, visible: visibleChatText(message.text) }));
+      .map((message) => ({ ...message, visible: toVisibleChatText(message.text) }));
   }
 
   /** The bytes uploaded by the business or sent by a person. */
@@ -173,7 +184,7 @@ export class WhatsAppCloudDouble {
     return this.#media.get(media);
   }
 
-  fault(fault: Fault): void {
+  fault(fault: ApiFault): void {
     this.#api.fault(fault);
   }
 
@@ -229,7 +240,8 @@ export class WhatsAppCloudDouble {
       'GET /whatsapp_business/attachments': (call) => {
         this.#checkToken(call);
         const file = this.#media.get(call.url.searchParams.get('mid') ?? '');
-        if (file === undefined) throw refuse(404, 100, 'Invalid parameter', 'No such media.');
+        if (file === undefined)
+          throw createRefusal(404, 100, 'Invalid parameter', 'No such media.');
         return { status: 200, body: file.bytes, type: file.type };
       },
       'POST /:version/:phone/messages': (call) => this.#post(call),
@@ -238,7 +250,7 @@ export class WhatsAppCloudDouble {
     };
   }
 
-  #post(call: Call): Answer {
+  #post(call: ApiCall): ApiAnswer {
     this.#checkToken(call);
     const typing = TypingOrRead.safeParse(call.json).data;
     if (typing !== undefined) {
@@ -246,15 +258,17 @@ export class WhatsAppCloudDouble {
       return { status: 200, body: { success: true } };
     }
     const { data: sent, error } = SentMessage.safeParse(call.json);
-    if (sent === undefined) throw refuse(400, 100, 'Invalid parameter', z.prettifyError(error));
+    if (sent === undefined)
+      throw createRefusal(400, 100, 'Invalid parameter', z.prettifyError(error));
     const person = this.#recipient(sent);
-    const content = contentOf(sent);
+    const content = readContent(sent);
     const isOpen = Date.now() - person.lastWroteAt < WINDOW_MS || sent.type === 'template';
     const closed = 'Message failed to send because more than 24 hours have passed.';
-    if (!isOpen && !this.refusesLate) throw refuse(400, 131_047, 'Re-engagement message', closed);
+    if (!isOpen && !this.refusesLate)
+      throw createRefusal(400, 131_047, 'Re-engagement message', closed);
     const { media } = content;
     if (media !== undefined && !media.startsWith('https:') && !this.#media.has(media)) {
-      throw refuse(400, 131_009, 'Parameter value is not valid', 'Unknown media id.');
+      throw createRefusal(400, 131_009, 'Parameter value is not valid', 'Unknown media id.');
     }
     const contact = { input: sent.to ?? sent.recipient, user_id: person.userId };
     const number = person.phone === undefined ? {} : { wa_id: person.phone };
@@ -296,23 +310,23 @@ export class WhatsAppCloudDouble {
       to === undefined ? userId === recipient : phone === to.replace(/^\+/, ''),
     );
     if (person !== undefined) return person;
-    throw refuse(400, 131_026, 'Message undeliverable', 'The recipient is not on WhatsApp.');
+    throw createRefusal(400, 131_026, 'Message undeliverable', 'The recipient is not on WhatsApp.');
   }
 
-  async #upload(call: Call): Promise<Answer> {
+  async #upload(call: ApiCall): Promise<ApiAnswer> {
     this.#checkToken(call);
     const headers = { 'content-type': call.headers['content-type'] ?? '' };
     const form = await new Response(new Uint8Array(call.body), { headers }).formData();
     const file = form.get('file');
     if (form.get('messaging_product') !== 'whatsapp' || !(file instanceof File)) {
-      throw refuse(400, 100, 'Invalid parameter', 'A file is required.');
+      throw createRefusal(400, 100, 'Invalid parameter', 'A file is required.');
     }
     const bytes = Buffer.from(await file.arrayBuffer());
     const type = String(form.get('type') ?? file.type);
     return { status: 200, body: { id: this.#keep({ name: file.name, type, bytes }) } };
   }
 
-  #describe(call: Call): Answer {
+  #describe(call: ApiCall): ApiAnswer {
     this.#checkToken(call);
     const id = call.params.media ?? '';
     if (id === this.phoneNumberId) {
@@ -320,7 +334,7 @@ export class WhatsAppCloudDouble {
       return { status: 200, body: { ...number, id } };
     }
     const file = this.#media.get(id);
-    if (file === undefined) throw refuse(400, 100, 'Invalid parameter', 'No such media.');
+    if (file === undefined) throw createRefusal(400, 100, 'Invalid parameter', 'No such media.');
     const url = `https://lookaside.fbsbx.com/whatsapp_business/attachments/?mid=${id}&ext=1`;
     const sha256 = createHash('sha256').update(file.bytes).digest('hex');
     const facts = { id, url, mime_type: file.type, sha256, file_size: file.bytes.length };
@@ -347,9 +361,9 @@ export class WhatsAppCloudDouble {
     return { context: { from: author, id: messageId } };
   }
 
-  #checkToken({ headers }: Call): void {
+  #checkToken({ headers }: ApiCall): void {
     if (headers.authorization === `Bearer ${this.accessToken}`) return;
-    throw refuse(401, 190, 'Access token error', 'Invalid OAuth access token.');
+    throw createRefusal(401, 190, 'Access token error', 'Invalid OAuth access token.');
   }
 
   #newId(): string {
@@ -362,7 +376,7 @@ export class WhatsAppCloudDouble {
   }
 }
 
-function mediaContent({ type, name, bytes }: CloudFile, id: string, caption: string): object {
+function createMediaContent({ type, name, bytes }: CloudFile, id: string, caption: string): object {
   const sha256 = createHash('sha256').update(bytes).digest('base64');
   const common = { id, mime_type: type, sha256, ...(caption === '' ? {} : { caption }) };
   return type.startsWith('image/')

@@ -24,7 +24,7 @@ const ALL_INTENTS = [
 ];
 
 /** A double with a real, connected discord.js client; `heard` collects the received messages. */
-export interface Stage {
+export interface TestStage {
   readonly double: DiscordDouble;
   readonly client: Client<true>;
   readonly channel: TextChannel;
@@ -34,7 +34,7 @@ export interface Stage {
 }
 
 /** Creates a client for a double, without logging in. */
-export function newClient(double: DiscordDouble, intents = ALL_INTENTS): Client {
+export function createClient(double: DiscordDouble, intents = ALL_INTENTS): Client {
   const client = new Client({
     intents,
     partials: [Partials.Channel, Partials.Message, Partials.Reaction],
@@ -51,12 +51,12 @@ export async function startDouble(options: DiscordDoubleOptions = {}): Promise<D
 }
 
 /** Starts a double and a client, and waits until the client is ready. */
-export async function stage(
+export async function startStage(
   options: DiscordDoubleOptions = {},
   intents = ALL_INTENTS,
-): Promise<Stage> {
+): Promise<TestStage> {
   const double = await startDouble(options);
-  const client = newClient(double, intents);
+  const client = createClient(double, intents);
   const heard: Message[] = [];
   client.on(Events.MessageCreate, (message) => {
     if (message.author.id === double.me.id) return;

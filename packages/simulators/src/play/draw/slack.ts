@@ -7,7 +7,7 @@ import {
   type RichText,
   toPlainElement,
 } from '../../slack/rich-text.ts';
-import { isRecord, type Json, recordsIn } from '../../slack/wire.ts';
+import { isRecord, type Json, toRecords } from '../../slack/wire.ts';
 import { drawText } from './detected.ts';
 import { escapeText } from './escape.ts';
 
@@ -23,11 +23,11 @@ function drawBlock(block: Json, names: Names): string {
     case 'header':
       return `<div class="heading-1">${escapeText(getText(block.text))}</div>`;
     case 'section':
-      return [block.text, ...recordsIn(block.fields)]
+      return [block.text, ...toRecords(block.fields)]
         .map((text) => drawTextObject(text, names))
         .join('');
     case 'context': {
-      const parts = recordsIn(block.elements).map((one) =>
+      const parts = toRecords(block.elements).map((one) =>
         one.type === 'image' ? escapeText(String(one.alt_text ?? '')) : drawTextObject(one, names),
       );
       return `<small>${parts.join(' ')}</small>`;

@@ -36,7 +36,7 @@ function drawRange(
     rest = rest.slice(1 + inside.length);
     const isBlock = entity.type === 'pre' || entity.type.endsWith('blockquote');
     const before = text.slice(at, entity.offset);
-    html += drawText(isBlock ? beforeBlock(before) : before, 'telegram');
+    html += drawText(isBlock ? trimBeforeBlock(before) : before, 'telegram');
     html += drawEntity(text, entity, inside);
     at = isBlock && text[end] === '\n' ? end + 1 : end;
   }
@@ -47,7 +47,7 @@ function drawRange(
  * A block starts on a new line, so the line end before the block is omitted; an empty line before
  * it is kept.
  */
-function beforeBlock(text: string): string {
+function trimBeforeBlock(text: string): string {
   return text.replace(/\n$/, '').replace(/\n$/, '\n\u200b');
 }
 

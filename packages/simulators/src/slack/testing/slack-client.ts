@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { SocketModeClient } from '@slack/socket-mode';
 import { ErrorCode, type Logger, LogLevel, WebClient } from '@slack/web-api';
-import { end, listen } from '../../loopback.ts';
+import { listen, stopServer } from '../../loopback.ts';
 import type { SlackDouble, SlackDoubleOptions } from '../slack-double.ts';
 import { startSlackDouble } from '../start-slack-double.ts';
 import { isRecord, type Json } from '../wire.ts';
@@ -21,15 +21,15 @@ export async function endAll(): Promise<void> {
 }
 
 /** Starts a double with a person and a channel, and creates a real WebClient without retries. */
-export async function start(options: SlackDoubleOptions = {}) {
+export async function startDouble(options: SlackDoubleOptions = {}) {
   const double = await startSlackDouble(options);
   closing.push(() => double.close());
   const ann = double.addMember({ name: 'Ann' });
   const channel = double.addChannel({ name: 'general', members: [ann] });
-  return { double, ann, channel, direct: double.directChat(ann), web: webClient(double) };
+  return { double, ann, channel, direct: double.directChat(ann), web: createWebClient(double) };
 }
 
-export function webClient({ apiUrl, botToken }: SlackDouble, token = botToken): WebClient {
+export function createWebClient({ apiUrl, botToken }: SlackDouble, token = botToken): WebClient {
   return new WebClient(token, {
     slackApiUrl: apiUrl,
     retryConfig: { retries: 0 },
@@ -61,7 +61,7 @@ export async function connectSocket(
   return client;
 }
 
-export interface Received {
+export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
@@ -70,8 +70,10 @@ export interface Received {
  * Starts a server with a request URL; it returns challenges, and `answer` decides the status of
  * other responses.
  */
-export async function startReceiver(answer: (request: Received, nth: number) => number | 'hang') {
-  const requests: Received[] = [];
+export async function startReceiver(
+  answer: (request: ReceivedRequest, nth: number) => number | 'hang',
+) {
+  const requests: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
     const { challenge } = isJson(body) ? JSON.parse(body) : { challenge: undefined };
@@ -85,7 +87,7 @@ export async function startReceiver(answer: (request: Received, nth: number) => 
     if (status !== 'hang') response.writeHead(status).end();
   });
   const port = await listen(server, 0);
-  closing.push(() => end(server));
+  closing.push(() => stopServer(server));
   return { url: `http://127.0.0.1:${port}/slack/events`, requests };
 }
 
@@ -94,7 +96,7 @@ function isJson(body: string): boolean {
 }
 
 /** Returns the error data of a call that must be refused. */
-export async function refusal(call: Promise<unknown>): Promise<Json> {
+export async function readRefusal(call: Promise<unknown>): Promise<Json> {
   const error: unknown = await call.then(
     () => undefined,
     (thrown: unknown) => thrown,

@@ -10,14 +10,14 @@ import makeWASocket, {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { onTestFinished } from 'vitest';
-import { Changes } from '../../changes.ts';
+import { ChangeNotifier } from '../../changes.ts';
 import { MemoryKeyStore } from '../memory-key-store.ts';
-import { hushLibsignal, silentLogger } from '../quiet.ts';
+import { createSilentLogger, silenceLibsignal } from '../quiet.ts';
 import { startWhatsAppDouble } from '../start-whatsapp-double.ts';
 import type { WhatsAppDouble, WhatsAppDoubleOptions } from '../whatsapp-double.ts';
 
 /** A double for one test and the clients connected to it; all are closed after the test. */
-export interface Scene {
+export interface TestScene {
   readonly double: WhatsAppDouble;
   /** Returns credentials that the double accepts as linked. */
   readonly auth: AuthenticationState;
@@ -26,8 +26,8 @@ export interface Scene {
 }
 
 /** Starts a double; `connect()` returns a client that is already linked. */
-export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<Scene> {
-  const unhush = hushLibsignal();
+export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<TestScene> {
+  const unhush = silenceLibsignal();
   const double = await startWhatsAppDouble(options);
   const clients: BaileysClient[] = [];
   onTestFinished(async () => {
@@ -35,7 +35,7 @@ export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<S
     await double.close();
     unhush();
   });
-  const auth = linkedAuth(double);
+  const auth = createLinkedAuth(double);
   return {
     double,
     auth,
@@ -50,7 +50,7 @@ export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<S
 /** Starts a double with a connected client. */
 export async function startOpenScene(
   config: Partial<UserFacingSocketConfig> = {},
-): Promise<Scene & { readonly client: BaileysClient }> {
+): Promise<TestScene & { readonly client: BaileysClient }> {
   const scene = await startScene();
   const client = scene.connect(config);
   await client.opened();
@@ -58,7 +58,7 @@ export async function startOpenScene(
 }
 
 /** A message event (`upsert`) as reported by the client. */
-interface Upsert {
+interface MessageUpsert {
   readonly type: BaileysEventMap['messages.upsert']['type'];
   readonly message: WAMessage;
 }
@@ -66,7 +66,7 @@ interface Upsert {
 /** A real Baileys client connected to a double, and the events it reported. */
 export class BaileysClient {
   readonly socket: WASocket;
-  readonly upserts: Upsert[] = [];
+  readonly upserts: MessageUpsert[] = [];
   readonly updates: BaileysEventMap['messages.update'] = [];
   readonly connection: Partial<ConnectionState>[] = [];
   readonly presences: BaileysEventMap['presence.update'][] = [];
@@ -76,7 +76,7 @@ export class BaileysClient {
   readonly acks: (string | undefined)[] = [];
   /** The server's responses to requests for a typed code. */
   readonly answers: BinaryNode[] = [];
-  readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
+  readonly #changes = new ChangeNotifier(() => JSON.stringify(this.connection.slice(-3)));
 
   constructor(
     double: WhatsAppDouble,
@@ -86,7 +86,7 @@ export class BaileysClient {
     const { auth } = options;
     this.socket = makeWASocket({
       waWebSocketUrl: double.url,
-      logger: silentLogger(),
+      logger: createSilentLogger(),
       ...options,
     });
     const { ev, ws } = this.socket;
@@ -119,7 +119,7 @@ export class BaileysClient {
 
   /** The texts of other people's messages, in order. */
   get texts(): string[] {
-    return this.upserts.flatMap(({ message }) => textOf(message) ?? []);
+    return this.upserts.flatMap(({ message }) => getMessageText(message) ?? []);
   }
 
   /**
@@ -139,7 +139,7 @@ export class BaileysClient {
   get closedWith(): number | undefined {
     const end = this.connection.find(({ connection }) => connection === 'close')?.lastDisconnect;
     const error: unknown = end?.error;
-    return error instanceof Error && 'output' in error ? statusOf(error.output) : undefined;
+    return error instanceof Error && 'output' in error ? getStatusCode(error.output) : undefined;
   }
 
   waitFor<T>(look: () => T | undefined | false, timeoutMs = 30_000): Promise<T> {
@@ -161,12 +161,12 @@ export class BaileysClient {
 }
 
 /** Credentials of a client that was never linked. */
-export function freshAuth(): AuthenticationState {
+export function createFreshAuth(): AuthenticationState {
   return { creds: initAuthCreds(), keys: new MemoryKeyStore() };
 }
 
 /** Credentials of a client that the double accepts as linked. */
-function linkedAuth(double: WhatsAppDouble): AuthenticationState {
+function createLinkedAuth(double: WhatsAppDouble): AuthenticationState {
   const { creds, keys } = double.linkWithoutCode();
   const store = new MemoryKeyStore();
   store.set(keys);
@@ -174,11 +174,11 @@ function linkedAuth(double: WhatsAppDouble): AuthenticationState {
 }
 
 /** Returns the text of a message from either of the fields that phones use. */
-export function textOf({ message }: WAMessage): string | undefined {
+export function getMessageText({ message }: WAMessage): string | undefined {
   return message?.conversation ?? message?.extendedTextMessage?.text ?? undefined;
 }
 
-function statusOf(output: unknown): number | undefined {
+function getStatusCode(output: unknown): number | undefined {
   if (typeof output !== 'object' || output === null || !('statusCode' in output)) return undefined;
   return typeof output.statusCode === 'number' ? output.statusCode : undefined;
 }
