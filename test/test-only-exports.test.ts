@@ -38,9 +38,14 @@ const NAMED: Readonly<Record<string, string>> = {
   'packages/agent/src/approvals/approval-gate.ts: formatQuestion': 'read back in every dialect',
   'packages/agent/src/soul/soul-scenarios.ts: runScenarios': 'scripted models answer in its table',
   'packages/agent/src/turn/build-prompt.ts: gatherFeatures': 'joins what several sources found',
-  'packages/channel-whatsapp/src/intake.ts: newsIn': 'its table has every field of the wire',
+  'packages/channel-whatsapp/src/intake.ts: readChatUpdate':
+    'its table has every field of the wire',
   'packages/channels/src/commands/permission.ts: hasGroupRight':
     'a silent platform, with a short wait',
+  'packages/channel-discord/src/places.ts: toChat': 'chats of every kind, without a client',
+  'apps/console/src/page/agents.tsx: resolveAgents': 'a table of addresses decides, without a page',
+  'packages/channels/src/commands/link.ts: renderLinkResult': 'each result has its words',
+  'packages/channels/src/commands/list.ts: listMenu': 'a menu with more commands than Parley has',
   'packages/tools/src/mcp/client.ts: readEntries': 'read from the corpus of real answers',
   'apps/parley/src/build/build.ts: buildUntilUnchanged':
     'a whole bundle takes too long to build thrice',

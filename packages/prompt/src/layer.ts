@@ -32,10 +32,7 @@ export interface Absent {
 
 /** A layout's options for one of its layers. A layer uses only the options that apply to it. */
 export interface LayerOptions {
-  /**
-   * The heading above the text, including its marks (`## Tooling`). Replaces the layer's default
-   * heading.
-   */
+  /** Replaces the layer's default heading; includes the marks (`## Tooling`). */
   readonly heading?: string;
   /** The workspace files that the layer shows, in this order. */
   readonly files?: readonly string[];
@@ -326,10 +323,7 @@ export interface TodoNote {
 export interface PromptFeatures {
   /** The accounts of the owner, such as `telegram:42`. */
   readonly owners?: readonly string[];
-  /**
-   * The tools that can be called in this turn. If the list is empty, the prompt says that the agent
-   * has no tools.
-   */
+  /** The tools that can be called in this turn; if empty, the prompt says that there are none. */
   readonly tools?: readonly ToolNote[];
   /** The conversation's mode (G04); `agent` by default. */
   readonly conversationMode?: 'agent' | 'ask' | 'plan';

@@ -1,8 +1,8 @@
 import {
+  addSample,
   OPTIONAL,
   OPTIONAL_FIELDS,
   type TelegramDouble,
-  withSample,
 } from '@parley/simulators/telegram';
 import { afterEach, expect, it } from 'vitest';
 import { endScenes, startTelegramScene } from './adapter-scene.ts';
@@ -57,7 +57,7 @@ const FIELDS = Object.entries(OPTIONAL_FIELDS).flatMap(([kind, samples]) =>
 /** Sends the events with that field added to objects of its kind that lack the field. */
 function sendWith(double: TelegramDouble, chatId: number, [kind, name]: (typeof FIELDS)[number]) {
   for (const [update, content] of leanEvents(chatId))
-    double.update(update, withSample(kind, name, update, content));
+    double.update(update, addSample(kind, name, update, content));
 }
 
 it.each(OPTIONAL)(

@@ -1,7 +1,7 @@
 export { ChangeNotifier as Changes } from '../changes.ts';
 export { OPTIONAL } from '../optional-fields.ts';
 export { FloodControl, REAL_LIMITS } from './faults.ts';
-export { addSample as withSample, OPTIONAL_FIELDS } from './optional-fields.ts';
+export { addSample, OPTIONAL_FIELDS } from './optional-fields.ts';
 export { type HtmlEntity, parseTelegramHtml } from './parse-html.ts';
 export type { PersonMessage as Saying } from './people.ts';
 export { Refusal } from './request.ts';
