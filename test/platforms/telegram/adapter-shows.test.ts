@@ -213,7 +213,7 @@ describe('the menu of commands', () => {
     first.double.say({ chat: ANN, text: 'hi' });
     await first.adapter.start();
     await first.double.waitFor(() => first.received.length === 1);
-    await first.double.waitFor(() => first.logged.join().includes('not up to date'));
+    await first.double.waitFor(() => first.logged.join().includes('outdated'));
     await first.adapter.stop();
     const second = await startTelegramScene({ commands, values });
     await second.adapter.start();
