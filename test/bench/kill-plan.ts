@@ -11,7 +11,10 @@ export interface KillScale {
   readonly askMs: number;
   /** The platform's waits before it delivers an event again, in ms. */
   readonly retryMs: readonly number[];
-  /** Everything is over when a bot has sent nothing for this long after the last retry, in ms. */
+  /**
+   * Everything is over when the platform has delivered nothing again and the bot has not asked the
+   * model for this long, in ms.
+   */
   readonly quietMs: number;
 }
 
