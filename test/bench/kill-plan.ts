@@ -7,23 +7,24 @@ export interface KillScale {
   readonly kills: number;
   /** Half of the chats are direct ones, the others are threads. */
   readonly chats: number;
-  /** How long people ask questions, in ms. */
+  /** How long people ask, in ms. */
   readonly askMs: number;
-  /** The pauses before the platform redelivers an event, in ms. */
+  /** The platform's waits before it delivers an event again, in ms. */
   readonly retryMs: readonly number[];
   /**
-   * The comparison ends when a bot has sent no message for this long after the last retry, in ms.
+   * Everything is over when the platform has delivered nothing again and the bot has not asked the
+   * model for this long, in ms.
    */
   readonly quietMs: number;
 }
 
-/** The schedule of questions and kills, in ms after the start and in order. */
+/** Who asks what when, and when the bots are killed; in ms after the beginning, in order. */
 export interface KillPlan {
   readonly questions: readonly { readonly atMs: number; readonly question: Question }[];
   readonly killsAtMs: readonly number[];
 }
 
-/** Plans questions at random times, and one kill at a random moment of each interval. */
+/** Plans questions at random times, and one kill at a random moment of each stretch of time. */
 export function planKills(scale: KillScale, seed: number): KillPlan {
   const { questions, kills, chats, askMs } = scale;
   const chance = createChance(seed);

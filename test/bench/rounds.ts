@@ -63,7 +63,7 @@ export const FULL: BenchRounds = {
   fairnessMs: 20_000,
   minutes: 20,
   kills: {
-    ...{ questions: 2_400, kills: 40, chats: 80, askMs: 20 * 60_000 },
+    ...{ questions: 2_400, kills: 40, chats: 80, askMs: 40 * 60_000 },
     // Slack's own schedule: immediately, after a minute and after five minutes.
     ...{ retryMs: [0, 60_000, 300_000], quietMs: 100_000 },
   },

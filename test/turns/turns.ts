@@ -12,6 +12,7 @@ export const TURNS: readonly (readonly string[])[] = [
     'packages/simulators/src/whatsapp/mailbox.test.ts',
     'packages/simulators/src/whatsapp/pairing.test.ts',
     'packages/tools/src/documents/document-reader.test.ts',
+    'test/bench/kills.test.ts',
     'test/conformance/channels-github.test.ts',
     'test/conformance/channels-whatsapp.test.ts',
     'test/conformance/markup-documents.test.ts',
